@@ -1,0 +1,38 @@
+# Everything happens in .venv, which .make/setup.sh makes, fills and repairs as needed.
+# PYTHON names the Python to make it with; HOST and PORT say where `make run` serves.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format clean
+
+setup := sh .make/setup.sh
+python := .venv/bin/python
+with_node := PATH="$(CURDIR)/.venv/bin:$$PATH"
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+run: ## Serve PageWalk on this machine (HOST, PORT; default http://127.0.0.1:8000)
+	@$(setup) run
+	@exec $(python) -m app
+
+test: check ## Run every check and every test, the browser's too
+	@cd tests/js && $(with_node) node --test
+	@$(python) -m pytest
+
+check: ## Check format, style, types and dependency rules, Python and JavaScript
+	@$(setup) test
+	@$(python) -m ruff format --check --quiet .
+	@$(python) -m ruff check --quiet .
+	@$(python) -m mypy
+	@.venv/bin/lint-imports --no-logo
+	@$(with_node) tests/js/node_modules/.bin/tsc -p tests/js/tsconfig.json
+	@$(python) -m pytest -q tests/test_architecture.py
+
+format: ## Lay the Python code out
+	@$(setup) test
+	@$(python) -m ruff check --quiet --fix-only --select I .
+	@$(python) -m ruff format .
+
+clean: ## Remove what the other targets made
+	@rm -rf .venv tests/js/node_modules .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	@find app tests .make -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,74 @@
+"""Which part may know which. import-linter holds the Python packages apart; this file holds what it cannot express."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+JS = ROOT / "static" / "js"
+
+# A part of static/js may import from itself and from the parts named here; vendor is static/vendor.
+MAY_IMPORT = {"main": {"main", "ui", "core"}, "ui": {"ui", "core", "vendor"}, "core": {"core"}}
+
+IMPORT = re.compile(r"""\b(?:import|export)\b(?:[\s\w$*{},]*?\bfrom)?\s*\(?\s*["']([^"']+)["']""")
+COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
+
+
+def test_the_pipeline_imports_torch_and_the_standard_library_only() -> None:
+    allowed = sys.stdlib_module_names | {"torch"}
+    for path in sorted((ROOT / "app" / "pipeline").rglob("*.py")):
+        for module in imports_of(path):
+            is_ours = module == "app.pipeline" or module.startswith("app.pipeline.")
+            assert is_ours or module.partition(".")[0] in allowed, f"{path.relative_to(ROOT)} imports {module}"
+
+
+def test_the_reference_imports_nothing_of_ours() -> None:
+    for module in imports_of(ROOT / "tests" / "reference.py"):
+        assert module.partition(".")[0] in sys.stdlib_module_names, f"tests/reference.py imports {module}"
+
+
+@pytest.mark.parametrize("path", sorted(JS.rglob("*.js")), ids=lambda path: path.relative_to(JS).as_posix())
+def test_javascript_dependencies_point_one_way(path: Path) -> None:
+    code = COMMENT.sub("", path.read_text())
+    part = part_of(path)
+    for specifier in IMPORT.findall(code):
+        assert specifier.startswith("."), f"{specifier!r} is not a relative path: a browser cannot find it"
+        target = (path.parent / specifier).resolve()
+        assert target.is_file(), f"{specifier!r} is no file"
+        assert part_of(target) in MAY_IMPORT[part], f"{part} imports {specifier!r}"
+
+
+@pytest.mark.parametrize("path", sorted((JS / "core").rglob("*.js")), ids=lambda path: path.name)
+def test_core_is_pure(path: Path) -> None:
+    code = COMMENT.sub("", path.read_text())
+    found = re.search(r"\b(document|window|navigator|localStorage|sessionStorage)\.|\bHTML\w*Element\b|\bfetch\s*\(", code)
+    assert found is None, f"core names {found.group()!r}, which is the page's"
+
+
+@pytest.mark.parametrize("path", sorted((JS / "ui").rglob("*.js")), ids=lambda path: path.name)
+def test_ui_does_not_fetch(path: Path) -> None:
+    assert not re.search(r"\bfetch\s*\(|XMLHttpRequest", COMMENT.sub("", path.read_text()))
+
+
+def part_of(path: Path) -> str:
+    """The part a script belongs to: `main` for those that lie directly in static/js."""
+    if JS in path.parents:
+        inside = PurePosixPath(path.relative_to(JS))
+        return inside.parts[0] if len(inside.parts) > 1 else "main"
+    return path.relative_to(ROOT / "static").parts[0]
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """The modules that a file imports, wherever in it; relative imports are not used here."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.relative_to(ROOT)} line {node.lineno}: a relative import"
+            yield str(node.module)
