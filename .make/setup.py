@@ -65,18 +65,18 @@ def main(target: str) -> int:
 
 def make_environment() -> None:
     """Create .venv, or make it anew where it cannot be trusted."""
-    if VENV.exists():
-        reason = reason_to_rebuild()
-        if reason is None:
-            return
-        say(f"Making .venv anew: {reason}.")
-        shutil.rmtree(VENV)
+    reason = reason_to_rebuild() if VENV.exists() else None
+    if VENV.exists() and reason is None:
+        return
     if importlib.util.find_spec("ensurepip") is None:
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        version = f"{sys.version_info[0]}.{sys.version_info[1]}"
         raise SetupError(
             f"Python {version} at {sys.executable} lacks the venv module. On Debian or Ubuntu: "
             f"apt install python{version}-venv (as root), then run make again."
         )
+    if reason is not None:
+        say(f"Making .venv anew: {reason}.")
+        shutil.rmtree(VENV)
     say(f"Creating .venv with Python {sys.version.split()[0]}.")
     VENV.mkdir()
     INSTALLING.touch()
