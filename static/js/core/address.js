@@ -1,0 +1,66 @@
+// @ts-check
+/**
+ * The query string of the page, read forgivingly and written in one order.
+ *
+ * Reading never fails: a parameter that makes no sense is reported and left out.
+ */
+import { STAGES } from './schema.js';
+import { parseCellKey } from './trace.js';
+
+/**
+ * @typedef {object} Address
+ * @property {string | null} example
+ * @property {string | null} draft  a draft kept in this browser
+ * @property {number | null} step
+ * @property {string | null} stage
+ * @property {string | null} pin  `space.i.j`
+ * @property {string | null} lang
+ * @property {[string, string][]} rest  parameters of others, kept as they are
+ * @property {string[]} ignored  names of parameters that could not be read
+ */
+
+const OURS = ['example', 'draft', 'step', 'stage', 'pin', 'lang'];
+export const VIEWS = [...STAGES, 'all'];
+
+/**
+ * @param {string} search
+ * @returns {Address}
+ */
+export function parseAddress(search) {
+  const params = new URLSearchParams(search);
+  /** @type {string[]} */
+  const ignored = [];
+  const read = (/** @type {string} */ name, /** @type {(text: string) => boolean} */ valid) => {
+    const text = params.get(name);
+    if (text === null) return null;
+    if (valid(text)) return text;
+    ignored.push(name);
+    return null;
+  };
+  const step = read('step', (text) => /^\d{1,4}$/.test(text));
+  return {
+    example: read('example', (text) => /^[\w-]{1,80}$/.test(text)),
+    draft: read('draft', (text) => /^[a-z0-9]{1,20}$/.test(text)),
+    step: step === null ? null : Number(step),
+    stage: read('stage', (text) => VIEWS.includes(text)),
+    pin: read('pin', (text) => parseCellKey(text) !== null),
+    lang: read('lang', (text) => text === 'en' || text === 'zh'),
+    rest: [...params].filter(([name]) => !OURS.includes(name)),
+    ignored,
+  };
+}
+
+/**
+ * @param {Partial<Address>} address
+ * @returns {string} with its question mark, empty if there is nothing to say
+ */
+export function formatAddress(address) {
+  const params = new URLSearchParams();
+  for (const name of /** @type {const} */ (['example', 'draft', 'step', 'stage', 'pin', 'lang'])) {
+    const value = address[name];
+    if (value !== null && value !== undefined && value !== '') params.set(name, String(value));
+  }
+  for (const [name, value] of address.rest ?? []) params.append(name, value);
+  const text = params.toString();
+  return text ? `?${text}` : '';
+}

@@ -1,0 +1,195 @@
+// @ts-check
+/**
+ * Changes to a scenario: pure functions from one draft to the next, and the list of drafts to undo.
+ *
+ * A draft keeps `num_scheduled_tokens` as [req_id, count] pairs, because their order matters and objects in
+ * JavaScript reorder keys that look like numbers.
+ */
+
+/** @typedef {[string, any][]} Pairs */
+/** @typedef {{num_scheduled_tokens?: Pairs, [key: string]: any}} ScenarioStep */
+/** @typedef {{req_id: string, prompt_len?: number, [key: string]: any}} ScenarioRequest */
+/** @typedef {{version: number, title?: string, requests: ScenarioRequest[], steps: ScenarioStep[], [key: string]: any}} Scenario */
+/** @typedef {{op: string, path: string, value?: any, from?: string}} PatchOperation */
+
+/**
+ * @param {any} scenario as written by hand or by the server
+ * @returns {Scenario}
+ */
+export function toDraft(scenario) {
+  return {
+    ...scenario,
+    requests: scenario.requests ?? [],
+    steps: (scenario.steps ?? []).map((/** @type {any} */ step) => {
+      const counts = step.num_scheduled_tokens ?? [];
+      return { ...step, num_scheduled_tokens: Array.isArray(counts) ? counts : Object.entries(counts) };
+    }),
+  };
+}
+
+/** @param {Scenario} draft @param {number} step @param {string} reqId @returns {any} what the cell holds, undefined if nothing */
+export function scheduled(draft, step, reqId) {
+  return draft.steps[step]?.num_scheduled_tokens?.find(([name]) => name === reqId)?.[1];
+}
+
+/**
+ * @param {Scenario} draft
+ * @param {number} step
+ * @param {string} reqId
+ * @param {any} count null takes the request out of the step
+ * @returns {Scenario}
+ */
+export function setScheduled(draft, step, reqId, count) {
+  return withStep(draft, step, (old) => {
+    const pairs = old.num_scheduled_tokens ?? [];
+    const place = pairs.findIndex(([name]) => name === reqId);
+    /** @type {Pairs} */
+    let next;
+    if (count === null) next = pairs.filter(([name]) => name !== reqId);
+    else if (place < 0) next = [...pairs, [reqId, count]];
+    else next = pairs.map((pair, index) => (index === place ? [reqId, count] : pair));
+    return { ...old, num_scheduled_tokens: next };
+  });
+}
+
+/** @param {Scenario} draft @param {number} request @param {any} promptLen @returns {Scenario} */
+export function setPromptLen(draft, request, promptLen) {
+  const requests = draft.requests.map((old, index) => {
+    if (index !== request) return old;
+    const { prompt_token_ids: _given, ...rest } = old;
+    return { ...rest, prompt_len: promptLen };
+  });
+  return { ...draft, requests };
+}
+
+/** @param {Scenario} draft @returns {Scenario} with a step at the end that schedules nothing yet */
+export function addStep(draft) {
+  return { ...draft, steps: [...draft.steps, { num_scheduled_tokens: [] }] };
+}
+
+/** @param {Scenario} draft @param {number} step @returns {Scenario} */
+export function removeStep(draft, step) {
+  const steps = draft.steps.filter((_, index) => index !== step);
+  const { start_step: start = 0, ...rest } = draft;
+  const kept = Math.min(start > step ? start - 1 : start, Math.max(0, steps.length - 1));
+  return kept > 0 ? { ...rest, start_step: kept, steps } : { ...rest, steps };
+}
+
+/** @param {Scenario} draft @param {number} promptLen @returns {Scenario} with a request named by the next free letter */
+export function addRequest(draft, promptLen = 16) {
+  const taken = new Set(draft.requests.map(({ req_id }) => req_id));
+  let number = 0;
+  const name = () => String.fromCharCode(65 + (number % 26)) + (number < 26 ? '' : String(Math.floor(number / 26)));
+  while (taken.has(name())) number += 1;
+  const steps = draft.steps.length > 0 ? draft.steps : [{ num_scheduled_tokens: [] }];
+  return { ...draft, requests: [...draft.requests, { req_id: name(), prompt_len: promptLen }], steps };
+}
+
+/** What a step says about a request, besides how many tokens it runs. */
+const BY_REQUEST = ['num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'];
+const LISTS = ['finished_req_ids', 'preempted_req_ids'];
+
+/** @param {Scenario} draft @param {string} reqId @returns {Scenario} without the request and all that steps say about it */
+export function removeRequest(draft, reqId) {
+  const steps = draft.steps.map((old) => {
+    /** @type {ScenarioStep} */
+    const step = { ...old, num_scheduled_tokens: (old.num_scheduled_tokens ?? []).filter(([name]) => name !== reqId) };
+    for (const key of BY_REQUEST) {
+      const entries = step[key];
+      if (Array.isArray(entries)) step[key] = entries.filter(([name]) => name !== reqId);
+      else if (entries) step[key] = Object.fromEntries(Object.entries(entries).filter(([name]) => name !== reqId));
+    }
+    for (const key of LISTS) if (step[key]) step[key] = step[key].filter((/** @type {string} */ name) => name !== reqId);
+    return step;
+  });
+  return { ...draft, requests: draft.requests.filter(({ req_id }) => req_id !== reqId), steps };
+}
+
+/** @param {Scenario} draft @param {number} step @param {(old: ScenarioStep) => ScenarioStep} change @returns {Scenario} */
+function withStep(draft, step, change) {
+  return { ...draft, steps: draft.steps.map((old, index) => (index === step ? change(old) : old)) };
+}
+
+/**
+ * A repair suggested by the server: RFC 6902, the operations add, remove and replace.
+ * @param {Scenario} draft
+ * @param {PatchOperation[]} patch
+ * @returns {Scenario}
+ */
+export function applyPatch(draft, patch) {
+  const next = structuredClone(draft);
+  for (const { op, path, value } of patch) {
+    const keys = pointerKeys(path);
+    const last = keys.pop();
+    if (last === undefined) throw new Error(`cannot ${op} the whole scenario`);
+    /** @type {any} */
+    let parent = next;
+    for (const key of keys) parent = parent[key];
+    if (Array.isArray(parent)) {
+      const place = last === '-' ? parent.length : Number(last);
+      if (op === 'remove') parent.splice(place, 1);
+      else parent.splice(place, op === 'add' ? 0 : 1, value);
+    } else if (op === 'remove') delete parent[last];
+    else parent[last] = value;
+  }
+  return toDraft(next);
+}
+
+/** @param {string} pointer RFC 6901 @returns {string[]} */
+export function pointerKeys(pointer) {
+  return pointer.split('/').slice(1).map((key) => key.replace(/~1/g, '/').replace(/~0/g, '~'));
+}
+
+/**
+ * Where on the schedule grid a fault belongs.
+ * @param {Scenario} draft as it was sent
+ * @param {{where: string, params?: Record<string, any>}} fault
+ * @returns {{step: number | null, reqId: string | null}}
+ */
+export function placeOf(draft, fault) {
+  const keys = pointerKeys(fault.where ?? '');
+  let step = typeof fault.params?.step === 'number' ? fault.params.step : null;
+  let reqId = typeof fault.params?.req_id === 'string' ? fault.params.req_id : null;
+  if (keys[0] === 'steps' && keys[1] !== undefined) {
+    step = Number(keys[1]);
+    if (keys[2] === 'num_scheduled_tokens' && keys[3] !== undefined) {
+      reqId = draft.steps[step]?.num_scheduled_tokens?.[Number(keys[3])]?.[0] ?? reqId;
+    } else if (BY_REQUEST.includes(keys[2]) && keys[3] !== undefined) reqId = keys[3];
+  } else if (keys[0] === 'requests' && keys[1] !== undefined) {
+    reqId = draft.requests[Number(keys[1])]?.req_id ?? reqId;
+  }
+  return { step, reqId };
+}
+
+/** The drafts before and after the present one. */
+export class Undo {
+  /** @param {number} most */
+  constructor(most = 200) {
+    this.most = most;
+    /** @type {Scenario[]} */
+    this.past = [];
+    /** @type {Scenario[]} */
+    this.future = [];
+  }
+
+  /** @param {Scenario} before the draft that an edit replaced */
+  push(before) {
+    this.past.push(before);
+    if (this.past.length > this.most) this.past.shift();
+    this.future = [];
+  }
+
+  /** @param {Scenario} present @returns {Scenario | null} */
+  undo(present) {
+    const before = this.past.pop();
+    if (before) this.future.push(present);
+    return before ?? null;
+  }
+
+  /** @param {Scenario} present @returns {Scenario | null} */
+  redo(present) {
+    const after = this.future.pop();
+    if (after) this.past.push(present);
+    return after ?? null;
+  }
+}

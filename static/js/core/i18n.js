@@ -1,0 +1,53 @@
+// @ts-check
+/**
+ * Messages of one language: flat keys, `{name}` placeholders. A key with a `.one` twin uses it where the
+ * parameter `n` is 1.
+ */
+
+/** @typedef {(key: string, params?: Record<string, unknown>) => string} Translate */
+
+/**
+ * @param {Record<string, string>} catalogue
+ * @returns {Translate}
+ */
+export function translator(catalogue) {
+  return (key, params = {}) => {
+    const text = (params.n === 1 ? catalogue[`${key}.one`] : undefined) ?? catalogue[key];
+    if (text === undefined) return key;
+    return text.replace(/\{(\w+)\}/g, (whole, name) => (name in params ? readable(params[name]) : whole));
+  };
+}
+
+/** @param {unknown} value */
+function readable(value) {
+  if (value === null || value === undefined || (typeof value === 'number' && Number.isNaN(value))) return '?';
+  return typeof value === 'number' ? groupDigits(value) : String(value);
+}
+
+/**
+ * 847872 -> 847,872. Four digits stay together: ids are read as names.
+ * @param {number} value
+ */
+export function groupDigits(value) {
+  const text = String(value);
+  if (Math.abs(value) < 10_000 || !Number.isInteger(value)) return text;
+  return text.replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/**
+ * Runs of consecutive numbers in words a reader can check: [207, 704..711] -> "207, 704–711".
+ * @param {ArrayLike<number>} values
+ * @param {number} most runs to name before giving up with an ellipsis
+ */
+export function runs(values, most = 4) {
+  /** @type {string[]} */
+  const parts = [];
+  for (let first = 0; first < values.length; ) {
+    let last = first;
+    while (last + 1 < values.length && values[last + 1] === values[last] + 1) last += 1;
+    if (parts.length === most) return `${parts.join(', ')}, …`;
+    parts.push(first === last ? String(values[first]) : `${values[first]}–${values[last]}`);
+    first = last + 1;
+  }
+  return parts.join(', ');
+}

@@ -1,0 +1,40 @@
+// @ts-check
+/**
+ * Whose a row, a token or a block is: the request that any index implies, through the schema's coordinates.
+ */
+import { derivations } from './program.js';
+import { isNull } from './trace.js';
+
+/**
+ * @param {import('./links.js').Links} links
+ * @param {string} dim
+ * @returns {(index: number) => string | null}
+ */
+export function ownerAlong(links, dim) {
+  const { context, schema, step } = links;
+  const slot = context.slots.get(dim);
+  const wanted = context.slots.get('req_id');
+  if (slot === undefined || wanted === undefined) return () => null;
+  const direct = DIRECT[dim] ? step.space(DIRECT[dim]) : null;
+  if (direct) return (index) => text(direct.get([index]));
+  const plan = derivations(schema.coordinates, [dim], context);
+  /** @type {any[]} */
+  const vars = new Array(context.slots.size).fill(NaN);
+  return (index) => {
+    vars.fill(NaN);
+    vars[slot] = index;
+    for (const one of plan) {
+      if (isNull(vars[one.slot])) vars[one.slot] = one.run(vars);
+      if (one.slot === wanted && !isNull(vars[wanted])) break;
+    }
+    return text(vars[wanted]);
+  };
+}
+
+/** Dimensions with a space that says it in so many words. */
+const DIRECT = /** @type {Record<string, string>} */ ({ req_state_idx: 'row_req_ids', schedule_idx: 'schedule_req_ids' });
+
+/** @param {any} value */
+function text(value) {
+  return typeof value === 'string' ? value : null;
+}
