@@ -35,7 +35,7 @@ TORCH_PYTHONS = {(3, 11), (3, 12), (3, 13)}
 EXTRAS = {"run": set[str](), "test": {"test"}, "bench": {"bench"}}
 MIN_NODE = 18
 CHROMIUM = Path("/usr/bin/chromium")
-CJK_FONTS = Path("/usr/share/doc/fonts-noto-cjk")
+CJK_FONTS = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
 
 
 class SetupError(Exception):
