@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = ROOT / "pyproject.toml"
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "pagewalk.json"
@@ -43,14 +44,14 @@ class SetupError(Exception):
 
 
 def main(target: str) -> int:
-    with (ROOT / "pyproject.toml").open("rb") as pyproject:
+    with PYPROJECT.open() as pyproject:
         fcntl.flock(pyproject, fcntl.LOCK_EX)  # a second make in the same folder waits for the first
         try:
             extras = set(EXTRAS[target])
             if target == "test" and not has_node():
                 extras.add("node")
             make_environment()
-            install_packages(extras, hashlib.sha256(pyproject.read() + TORCH.encode()).hexdigest())
+            install_packages(extras)
             if target == "test":
                 install_browser()
                 install_node_packages()
@@ -102,11 +103,11 @@ def reason_to_rebuild() -> str | None:
     return None
 
 
-def install_packages(extras: set[str], fingerprint: str) -> None:
+def install_packages(extras: set[str]) -> None:
     """Install this project with `extras`, and keep those that are there already."""
     stamp = read_stamp()
     present = set(stamp.get("extras", []))
-    if stamp.get("fingerprint") == fingerprint and extras <= present:
+    if stamp.get("fingerprint") == fingerprint() and extras <= present:
         return
     STAMP.unlink(missing_ok=True)
     if venv_version() in TORCH_PYTHONS and not list(VENV.glob("lib/python*/site-packages/torch-*.dist-info")):
@@ -117,7 +118,11 @@ def install_packages(extras: set[str], fingerprint: str) -> None:
     say("Installing PageWalk" + (f" with {', '.join(wanted)}." if wanted else "."))
     if pip("install", "--quiet", "--editable", f".[{','.join(wanted)}]" if wanted else ".") != 0:
         raise SetupError("pip could not install the packages (its reason is above). See to that, then run make again.")
-    STAMP.write_text(json.dumps({"fingerprint": fingerprint, "extras": wanted, "root": str(ROOT)}) + "\n")
+    STAMP.write_text(json.dumps({"fingerprint": fingerprint(), "extras": wanted, "root": str(ROOT)}) + "\n")
+
+
+def fingerprint() -> str:
+    return hashlib.sha256(PYPROJECT.read_bytes() + TORCH.encode()).hexdigest()
 
 
 def venv_version() -> tuple[int, ...]:
