@@ -55,9 +55,7 @@ def pick_device(device: str) -> str:
     if device == "auto":
         return "cuda" if num_devices else "cpu"
     if num_devices == 0:
-        raise SettingsError(
-            f"PAGEWALK_DEVICE is {device}, but torch sees no CUDA device here. Use cpu, or leave it unset."
-        )
+        raise SettingsError(f"PAGEWALK_DEVICE is {device}, but torch sees no CUDA device here. Use cpu, or leave it unset.")
     device_index = int(device.partition(":")[2] or 0)
     if device_index >= num_devices:
         raise SettingsError(f"PAGEWALK_DEVICE is {device}, but torch sees only {num_devices} of them.")
