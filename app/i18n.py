@@ -1,0 +1,60 @@
+"""Sentences by key and language: one catalogue per language, used by Python, templates and scripts alike.
+
+A catalogue is a flat JSON object in app/locales; a sentence has `{name}` placeholders.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import orjson
+
+Language = Literal["en", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+DEFAULT_LANGUAGE: Language = "en"
+
+Translate = Callable[[str, Mapping[str, Any]], str]  # (key, params) -> sentence
+
+_LOCALES = Path(__file__).parent / "locales"
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+@functools.cache
+def catalogue(language: Language) -> dict[str, str]:
+    """All sentences of a language by key."""
+    sentences: dict[str, str] = orjson.loads((_LOCALES / f"{language}.json").read_bytes())
+    return sentences
+
+
+def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
+    """The sentence of a key with its placeholders filled in; whole numbers get thousands separators."""
+
+    def fill(match: re.Match[str]) -> str:
+        value = params.get(match[1], match[0])
+        return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+    return _PLACEHOLDER.sub(fill, catalogue(language)[key])
+
+
+def translator(language: Language) -> Translate:
+    """`translate` for one language."""
+    return functools.partial(translate, language)
+
+
+def pick_language(explicit: str | None, accept_language: str | None) -> Language:
+    """The language of an answer: the one asked for by name, else the best of `Accept-Language`, else English."""
+    for language in LANGUAGES:
+        if explicit == language:
+            return language
+    best: tuple[float, Language] = (0.0, DEFAULT_LANGUAGE)
+    for part in (accept_language or "").split(","):
+        tag, _, quality = part.strip().partition(";")
+        weight = re.fullmatch(r"\s*q=([01](?:\.\d{0,3})?)\s*", quality)
+        score = float(weight[1]) if weight else 1.0 if not quality else 0.0
+        primary = tag.strip().lower().split("-")[0]
+        for language in LANGUAGES:
+            if primary == language and score > best[0]:
+                best = (score, language)
+    return best[1]

@@ -1,0 +1,96 @@
+"""Bounds that several fields decide together, before any step is looked at."""
+
+from collections.abc import Iterator
+
+from app.errors import Fault, pointer, remove, replace
+from app.scenario.model import Config, Scenario
+
+MAX_POOL_TOKENS = 2**26  # max_num_reqs * max_model_len
+MAX_TABLE_ENTRIES = 2**24  # max_num_reqs * columns, all groups together
+
+
+def limit_faults(scenario: Scenario) -> Iterator[Fault]:
+    """Faults with code `schema`, `duplicate_key` or `duplicate_req_id`."""
+    yield from _config_faults(scenario.config)
+    last_step = max(len(scenario.steps) - 1, 0)
+    if scenario.start_step > last_step:
+        params = {"given": scenario.start_step, "last": last_step, "num_steps": len(scenario.steps)}
+        yield Fault("/start_step", "schema", "schema.start_step", params, replace("/start_step", last_step))
+    yield from _request_faults(scenario)
+    num_groups = len(scenario.config.kv_cache_groups)
+    for index, step in enumerate(scenario.steps):
+        for req_id, block_ids in step.new_block_ids.items():
+            if len(block_ids) != num_groups:
+                params = {"step": index, "req_id": req_id, "given": len(block_ids), "num_groups": num_groups}
+                yield Fault(pointer("steps", index, "new_block_ids", req_id), "schema", "schema.groups", params)
+        names: set[str] = set()
+        for place, (req_id, _) in enumerate(step.num_scheduled_tokens):
+            if req_id in names:
+                where = pointer("steps", index, "num_scheduled_tokens", place)
+                params = {"step": index, "req_id": req_id, "key": req_id}
+                yield Fault(where, "duplicate_key", "duplicate_key", params, remove(where))
+            names.add(req_id)
+
+
+def _config_faults(config: Config) -> Iterator[Fault]:
+    rows = config.max_num_reqs
+    if rows * config.max_model_len > MAX_POOL_TOKENS:
+        params = {
+            "max_num_reqs": rows,
+            "max_model_len": config.max_model_len,
+            "product": rows * config.max_model_len,
+            "limit": MAX_POOL_TOKENS,
+        }
+        yield Fault("/config/max_model_len", "schema", "schema.pool_tokens", params)
+    columns = sum(config.num_columns(group) for group in config.kv_cache_groups)
+    if rows * columns > MAX_TABLE_ENTRIES:
+        params = {"max_num_reqs": rows, "columns": columns, "product": rows * columns, "limit": MAX_TABLE_ENTRIES}
+        yield Fault("/config/kv_cache_groups", "schema", "schema.table_entries", params)
+    parallel = config.context_parallel
+    if parallel.rank >= parallel.size:
+        params = {"rank": parallel.rank, "size": parallel.size, "last": parallel.size - 1}
+        yield Fault("/config/context_parallel/rank", "schema", "schema.rank", params)
+    for index, group in enumerate(config.kv_cache_groups):
+        if group.block_size % parallel.interleave:
+            params = {"interleave": parallel.interleave, "block_size": group.block_size, "group": index}
+            yield Fault("/config/context_parallel/interleave", "schema", "schema.interleave", params)
+        if group.sliding_window is not None and parallel.size > 1:
+            where = pointer("config", "kv_cache_groups", index, "sliding_window")
+            params = {"group": index, "sliding_window": group.sliding_window, "size": parallel.size}
+            yield Fault(where, "schema", "schema.window_with_cp", params, replace(where, None))
+    for index, size in enumerate(config.cudagraph.capture_sizes):
+        if size > config.max_num_batched_tokens:
+            where = pointer("config", "cudagraph", "capture_sizes", index)
+            params = {"given": size, "limit": config.max_num_batched_tokens}
+            yield Fault(where, "schema", "schema.capture_size", params, remove(where))
+
+
+def _request_faults(scenario: Scenario) -> Iterator[Fault]:
+    first_place: dict[str, int] = {}
+    max_prompt = scenario.config.max_model_len - 1
+    num_groups = len(scenario.config.kv_cache_groups)
+    for index, request in enumerate(scenario.requests):
+        where = pointer("requests", index)
+        if request.req_id in first_place:
+            params = {"req_id": request.req_id, "first": first_place[request.req_id]}
+            yield Fault(where + "/req_id", "duplicate_req_id", "duplicate_req_id", params)
+        first_place.setdefault(request.req_id, index)
+        if (request.prompt_len is None) == (request.prompt_token_ids is None):
+            message = "schema.no_prompt" if request.prompt_len is None else "schema.two_prompts"
+            fix = None if request.prompt_len is None else remove(where + "/prompt_len")
+            yield Fault(where, "schema", message, {"req_id": request.req_id}, fix)
+            continue
+        if request.num_prompt_tokens > max_prompt:
+            name = "prompt_token_ids" if request.prompt_len is None else "prompt_len"
+            params = {
+                "req_id": request.req_id,
+                "given": request.num_prompt_tokens,
+                "limit": max_prompt,
+                "max_model_len": scenario.config.max_model_len,
+            }
+            fix = replace(where + "/prompt_len", max_prompt) if request.prompt_len is not None else None
+            yield Fault(f"{where}/{name}", "schema", "schema.prompt_len", params, fix)
+        block_ids = request.initial.block_ids if request.initial else None
+        if block_ids is not None and len(block_ids) != num_groups:
+            params = {"req_id": request.req_id, "given": len(block_ids), "num_groups": num_groups}
+            yield Fault(where + "/initial/block_ids", "schema", "schema.groups", params)

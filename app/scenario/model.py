@@ -1,0 +1,167 @@
+"""The scenario format, version 1: fields, defaults and the bounds that one field alone decides.
+
+What depends on several fields or on earlier steps is checked in `limits` and `plan`.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
+
+MAX_ID = 2**31 - 1
+
+TokenId = Annotated[int, Field(ge=0, le=MAX_ID)]
+DraftTokenId = Annotated[int, Field(ge=-1, le=MAX_ID)]  # -1: unknown to the log
+BlockId = Annotated[int, Field(ge=0, le=MAX_ID)] | None  # None: unknown id
+BlockIdsPerGroup = list[list[BlockId]]
+
+
+def _list_or_count(value: Any) -> str:
+    return "list" if isinstance(value, list) else "count"
+
+
+TokenIdsOrCount = Annotated[
+    Annotated[list[TokenId], Tag("list")] | Annotated[int, Field(ge=0, le=MAX_ID), Tag("count")],
+    Discriminator(_list_or_count),
+]
+DraftIdsOrCount = Annotated[
+    Annotated[list[DraftTokenId], Tag("list")] | Annotated[int, Field(ge=0, le=MAX_ID), Tag("count")],
+    Discriminator(_list_or_count),
+]
+
+
+def _as_pairs(value: Any) -> Any:
+    if isinstance(value, dict):
+        return list(value.items())
+    if not isinstance(value, list):
+        raise PydanticCustomError("pairs_type", "an object or a list of pairs")
+    for pair in value:
+        if not (isinstance(pair, list) and len(pair) == 2):
+            raise PydanticCustomError("pair_shape", "a list of [req_id, count] pairs")
+    return [tuple(pair) for pair in value]
+
+
+ScheduledTokens = Annotated[
+    list[tuple[str, Annotated[int, Field(ge=1, le=MAX_ID)]]],
+    BeforeValidator(_as_pairs, json_schema_input_type=dict[str, int] | list[tuple[str, int]]),
+]
+
+
+class Model(BaseModel):
+    """Strict and closed: no conversions, no unknown keys."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class KVCacheGroup(Model):
+    """A set of layers that share one block table."""
+
+    name: Annotated[str, Field(max_length=128)] = "full"
+    block_size: Annotated[int, Field(ge=1, le=16_384)] = 16
+    sliding_window: Annotated[int, Field(ge=1, le=2**20)] | None = None
+
+
+class ContextParallelConfig(Model):
+    """`size` ranks share every request; this is rank `rank`, tokens dealt out `interleave` at a time."""
+
+    size: Annotated[int, Field(ge=1, le=64)] = 1
+    rank: Annotated[int, Field(ge=0, le=63)] = 0
+    interleave: Annotated[int, Field(ge=1, le=16_384)] = 1
+
+
+class CudaGraphConfig(Model):
+    """Which shapes were captured."""
+
+    mode: Literal["NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE"] = "NONE"
+    capture_sizes: Annotated[list[Annotated[int, Field(ge=1, le=65_536)]], Field(max_length=128)] = []
+
+
+class BlockPoolConfig(Model):
+    """The order of the free list."""
+
+    order: Literal["shuffled", "ascending"] = "shuffled"
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+
+
+class KVCacheConfig(Model):
+    """What one layer stores per slot."""
+
+    num_layers: Annotated[int, Field(ge=1, le=1_024)] = 32
+    num_kv_heads: Annotated[int, Field(ge=1, le=1_024)] = 8
+    head_size: Annotated[int, Field(ge=1, le=1_024)] = 128
+    dtype: Literal["float32", "float16", "bfloat16", "fp8"] = "float16"
+    layout: Literal["NHD", "HND"] = "NHD"
+
+
+class Config(Model):
+    """The sizes of the worker."""
+
+    max_num_reqs: Annotated[int, Field(ge=1, le=4_096)] = 8
+    max_num_batched_tokens: Annotated[int, Field(ge=1, le=65_536)] = 64
+    max_model_len: Annotated[int, Field(ge=2, le=2**20)] = 128
+    num_blocks: Annotated[int, Field(ge=2, le=2**24)] = 128
+    num_speculative_tokens: Annotated[int, Field(ge=0, le=16)] = 0
+    kv_cache_groups: Annotated[list[KVCacheGroup], Field(min_length=1, max_length=8)] = [KVCacheGroup()]
+    context_parallel: ContextParallelConfig = ContextParallelConfig()
+    cudagraph: CudaGraphConfig = CudaGraphConfig()
+    block_pool: BlockPoolConfig = BlockPoolConfig()
+    kv_cache: KVCacheConfig = KVCacheConfig()
+
+    def num_columns(self, group: KVCacheGroup) -> int:
+        """Width of a group's block table: one column per (virtual) block of `max_model_len`."""
+        return -(-self.max_model_len // self.tokens_per_block(group))
+
+    def tokens_per_block(self, group: KVCacheGroup) -> int:
+        """Tokens that one table entry covers: a block on every context-parallel rank."""
+        return group.block_size * self.context_parallel.size
+
+
+class Initial(Model):
+    """A request that is in the pool before step 0."""
+
+    num_computed_tokens: Annotated[int, Field(ge=0, le=MAX_ID)] | None = None
+    output_token_ids: TokenIdsOrCount = 0
+    block_ids: BlockIdsPerGroup | None = None
+    req_state_idx: Annotated[int, Field(ge=0, le=MAX_ID)] | None = None
+
+
+class Request(Model):
+    """A request. Exactly one of `prompt_len` and `prompt_token_ids` is given."""
+
+    req_id: Annotated[str, Field(min_length=1, max_length=128)]
+    prompt_len: Annotated[int, Field(ge=1, le=MAX_ID)] | None = None
+    prompt_token_ids: Annotated[list[TokenId], Field(min_length=1)] | None = None
+    initial: Initial | None = None
+
+    @property
+    def num_prompt_tokens(self) -> int:
+        """Length of the prompt, however it was given."""
+        if self.prompt_token_ids is not None:
+            return len(self.prompt_token_ids)
+        assert self.prompt_len is not None
+        return self.prompt_len
+
+
+class Step(Model):
+    """One engine step: who leaves, who runs how many tokens, and what is known of their ids."""
+
+    num_scheduled_tokens: ScheduledTokens = []
+    finished_req_ids: list[str] = []
+    preempted_req_ids: list[str] = []
+    num_computed_tokens: dict[str, Annotated[int, Field(ge=0, le=MAX_ID)]] = {}
+    new_block_ids: dict[str, BlockIdsPerGroup] = {}
+    draft_token_ids: dict[str, DraftIdsOrCount] = {}
+    sampled_token_ids: dict[str, TokenIdsOrCount] = {}
+
+
+class Scenario(Model):
+    """A whole scenario: what a link, a file and the API hold."""
+
+    version: Literal[1]
+    title: Annotated[str, Field(max_length=200)] = ""
+    description: Annotated[str, Field(max_length=4_000)] = ""
+    start_step: Annotated[int, Field(ge=0, le=511)] = 0
+    strict: bool = True
+    config: Config = Config()
+    requests: Annotated[list[Request], Field(max_length=4_096)]
+    steps: Annotated[list[Step], Field(max_length=512)]

@@ -1,0 +1,59 @@
+"""The scenario as it was understood: every default filled in, and every id of the window explicit."""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.pipeline.block_tables import UNKNOWN_BLOCK
+from app.scenario.model import Step
+from app.scenario.plan import Plan, PlannedStep
+
+
+def normalise(plan: Plan, first: int, last: int) -> dict[str, Any]:
+    """The scenario with its defaults. Steps `first..last` have explicit block, draft and sampled ids, the others are as sent.
+
+    Where the window holds a step, blocks and rows of initial requests are explicit too. Prompts stay as they were sent.
+    """
+    document: dict[str, Any] = plan.scenario.model_dump(mode="python", exclude={"requests", "steps"})
+    document["requests"] = [_request(request.model_dump(mode="python")) for request in plan.scenario.requests]
+    has_window = first <= last
+    for admission in plan.initial:
+        initial = document["requests"][admission.request_idx]["initial"]
+        initial["num_computed_tokens"] = admission.num_computed_tokens
+        if has_window:
+            initial["req_state_idx"] = admission.req_state_idx
+            initial["block_ids"] = _ids_per_group(admission.block_ids)
+    document["steps"] = [
+        _explicit_step(step, plan.steps[index]) if first <= index <= last else _step(step)
+        for index, step in enumerate(plan.scenario.steps)
+    ]
+    return document
+
+
+def _request(request: dict[str, Any]) -> dict[str, Any]:
+    absent = [name for name in ("prompt_len", "prompt_token_ids", "initial") if request[name] is None]
+    for name in absent:
+        del request[name]
+    return request
+
+
+def _step(step: Step) -> dict[str, Any]:
+    document = step.model_dump(mode="python")
+    document["num_scheduled_tokens"] = [list(pair) for pair in step.num_scheduled_tokens]
+    return document
+
+
+def _explicit_step(step: Step, planned: PlannedStep) -> dict[str, Any]:
+    document = _step(step)
+    document["new_block_ids"] = {req_id: _ids_per_group(ids) for req_id, ids in planned.new_block_ids.items()}
+    document["draft_token_ids"] = _lists(planned.draft_token_ids)
+    document["sampled_token_ids"] = _lists(planned.sampled_token_ids)
+    return document
+
+
+def _lists(ids: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    return {req_id: list(token_ids) for req_id, token_ids in ids.items()}
+
+
+def _ids_per_group(block_ids: "Sequence[array[int]]") -> list[list[int | None]]:
+    return [[None if block_id == UNKNOWN_BLOCK else block_id for block_id in ids] for ids in block_ids]

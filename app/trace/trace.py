@@ -1,0 +1,277 @@
+"""The trace: a planned scenario run on the pipeline, with every index space of the steps asked for.
+
+In: a `Plan` and a window of steps. Out: the JSON-like document of the HTTP API. A trace is a pure function of the scenario;
+steps before the window only advance the state, steps behind it are not run.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from app.errors import Fault, ScenarioError
+from app.i18n import Translate
+from app.pipeline.block_tables import PAD_SLOT_ID, ContextParallel
+from app.pipeline.kv_cache import ITEM_SIZES, KVCacheLayout
+from app.pipeline.runner import GroupConfig, NewRequest, Runner, RunnerConfig, SchedulerOutput, StepRecord
+from app.pipeline.token_ids import RequestTokens
+from app.scenario.model import Config
+from app.scenario.plan import Admission, Plan, PlannedStep
+from app.trace.build import StepTensors, build_spaces, count_values, prepare_step
+from app.trace.checks import MAX_CELLS, Check, RowHistory, check_step
+from app.trace.normalise import normalise
+from app.trace.summary import summarise
+
+MAX_VALUES = 4_194_304
+ENGINE = "vllm 0.33.0"
+
+
+def trace_scenario(
+    plan: Plan, device: torch.device, translate: Translate, first: int = 0, last: int | None = None
+) -> dict[str, Any]:
+    """Run a plan and describe steps `first..last` (default: all; -1: none).
+
+    Raises:
+        ScenarioError: `response_too_large` (413) if the window holds more than MAX_VALUES values.
+    """
+    end = len(plan.steps) - 1
+    last = end if last is None else min(last, end)
+    config = plan.scenario.config
+    layout = kv_cache_layout(config)
+    runner = make_runner(plan, device)
+    summary = summarise(plan, runner.dispatcher)
+    steps = _run_window(plan, runner, layout, translate, first, last) if first <= last else []
+    return {
+        "version": 1,
+        "scenario": normalise(plan, first, last),
+        "engine": {"mirrors": ENGINE, "torch": torch.__version__.split("+")[0], "device": device.type},
+        "constants": _constants(config, layout),
+        "summary": summary,
+        "steps": steps,
+        "stopped": _stopped(plan, translate),
+    }
+
+
+def make_runner(plan: Plan, device: torch.device) -> Runner:
+    """A fresh worker for a plan, its initial requests in the pool."""
+    config = plan.scenario.config
+    parallel = config.context_parallel
+    runner = Runner(
+        RunnerConfig(
+            max_num_reqs=config.max_num_reqs,
+            max_num_batched_tokens=config.max_num_batched_tokens,
+            num_speculative_tokens=config.num_speculative_tokens,
+            groups=[
+                GroupConfig(group.block_size, group.sliding_window, columns)
+                for group, columns in zip(config.kv_cache_groups, plan.num_columns, strict=True)
+            ],
+            cp=ContextParallel(parallel.size, parallel.rank, parallel.interleave),
+            cudagraph_mode=config.cudagraph.mode,
+            cudagraph_capture_sizes=config.cudagraph.capture_sizes,
+        ),
+        [
+            RequestTokens(
+                base=facts.base,
+                prompt_len=facts.prompt_len,
+                prompt_token_ids=facts.prompt_token_ids,
+                num_rule_outputs=facts.num_rule_outputs,
+                initial_output_ids=facts.initial_output_ids,
+                num_sampled_tokens=facts.num_sampled_tokens,
+            )
+            for facts in plan.requests
+        ],
+        device,
+    )
+    if plan.initial:
+        runner.enter_initial([_new_request(admission) for admission in plan.initial])
+    return runner
+
+
+def scheduler_output(planned: PlannedStep) -> SchedulerOutput:
+    """A planned step in the pipeline's words."""
+    admitted = planned.admitted_req_ids
+    return SchedulerOutput(
+        removed_req_ids=[req_id for req_id, _ in planned.removed],
+        new_requests=[_new_request(admission) for admission in planned.admissions],
+        new_block_ids={req_id: ids for req_id, ids in planned.new_block_ids.items() if req_id not in admitted},
+        num_scheduled_tokens=[(request.req_id, request.num_tokens) for request in planned.scheduled],
+        draft_token_ids=planned.draft_token_ids,
+        sampled_token_ids=planned.sampled_token_ids,
+    )
+
+
+def kv_cache_layout(config: Config) -> KVCacheLayout:
+    """What one layer stores per slot."""
+    cache = config.kv_cache
+    return KVCacheLayout(cache.num_kv_heads, cache.head_size, ITEM_SIZES[cache.dtype], cache.layout)
+
+
+def _new_request(admission: Admission) -> NewRequest:
+    return NewRequest(
+        req_id=admission.req_id,
+        request_idx=admission.request_idx,
+        prompt_len=admission.prompt_len,
+        prefill_len=admission.prefill_len,
+        num_computed_tokens=admission.num_computed_tokens,
+        block_ids=admission.block_ids,
+        req_state_idx=admission.req_state_idx,
+        num_output_tokens=admission.num_output_tokens,
+        last_sampled_token=admission.last_sampled_token,
+    )
+
+
+class _Rows:
+    """Which request's data each pool row holds, and how it came in."""
+
+    def __init__(self, max_num_reqs: int) -> None:
+        self.req_ids: list[str | None] = [None] * max_num_reqs
+        self._hits: dict[int, int] = {}
+        self._arrivals: dict[int, int] = {}
+        self.history = RowHistory(self._hits, self._arrivals)
+        self._num_arrived = 0
+
+    def enter(self, admissions: Sequence[Admission], runner: Runner) -> None:
+        for admission in admissions:
+            row = runner.states.req_id_to_index[admission.req_id]
+            self.req_ids[row] = admission.req_id
+            self._hits[row] = admission.num_computed_tokens
+            self._arrivals[row] = self._num_arrived
+            self._num_arrived += 1
+
+
+def _run_window(
+    plan: Plan, runner: Runner, layout: KVCacheLayout, translate: Translate, first: int, last: int
+) -> list[dict[str, Any]]:
+    config = plan.scenario.config
+    rows = _Rows(config.max_num_reqs)
+    rows.enter(plan.initial, runner)
+    steps: list[dict[str, Any]] = []
+    num_values = 0
+    for index, planned in enumerate(plan.steps[: last + 1]):
+        scheduled = scheduler_output(planned)
+        before = dict(runner.states.req_id_to_index)
+        if index < first:
+            runner.advance(scheduled)
+            rows.enter(planned.admissions, runner)
+            continue
+        record = runner.step(scheduled)
+        rows.enter(planned.admissions, runner)
+        step = prepare_step(runner, record, planned, layout, rows.req_ids, plan.scenario.strict)
+        num_values += count_values(step)
+        if num_values > MAX_VALUES:
+            raise _too_large(first, index - 1)
+        checks = check_step(step, rows.history, config.num_blocks)
+        steps.append(_describe_step(index, step, before, checks, translate))
+    return steps
+
+
+def _too_large(first: int, last_that_fits: int) -> ScenarioError:
+    params = {"limit": MAX_VALUES, "first": first, "last": last_that_fits}
+    if last_that_fits < first:
+        params = {"limit": MAX_VALUES, "first": first, "last": -1}
+        return ScenarioError([Fault("", "response_too_large", "response_too_large.step", params)], status=413)
+    return ScenarioError([Fault("", "response_too_large", "response_too_large", params)], status=413)
+
+
+def _describe_step(
+    index: int, step: StepTensors, before: dict[str, int], checks: Sequence[Check], translate: Translate
+) -> dict[str, Any]:
+    record, states = step.record, step.runner.states
+    batch, padding = record.batch, record.padding
+    return {
+        "index": index,
+        "num_reqs": batch.num_reqs if batch else 0,
+        "num_tokens": batch.num_tokens if batch else 0,
+        "num_reqs_padded": padding.num_reqs_padded if padding else 0,
+        "num_tokens_padded": padding.num_tokens_padded if padding else 0,
+        "cudagraph_mode": padding.mode if padding else "NONE",
+        "req_ids": list(batch.req_ids) if batch else [],
+        "req_id_to_index": dict(states.req_id_to_index),
+        "free_indices": list(states.free_indices),
+        "events": _events(step.planned, record, states.req_id_to_index, before),
+        "spaces": build_spaces(step),
+        "checks": [_describe_check(check, translate) for check in checks],
+    }
+
+
+def _describe_check(check: Check, translate: Translate) -> dict[str, Any]:
+    params = {**check.params, "num_cells": len(check.cells)}
+    verdict = "holds" if check.holds else "violated"
+    return {
+        "name": check.name,
+        "holds": check.holds,
+        "message": translate(f"check.{check.name}.{verdict}", params),
+        "params": params,
+        "cells": [{"space": space, "at": list(at)} for space, at in check.cells[:MAX_CELLS]],
+    }
+
+
+def _events(
+    planned: PlannedStep, record: StepRecord, rows: dict[str, int], rows_before: dict[str, int]
+) -> list[dict[str, Any]]:
+    """What happened to the pool, in order."""
+    events: list[dict[str, Any]] = [
+        {"kind": "remove_request", "req_id": req_id, "req_state_idx": rows_before[req_id], "reason": reason}
+        for req_id, reason in planned.removed
+    ]
+    events += [
+        {
+            "kind": "add_request",
+            "req_id": admission.req_id,
+            "req_state_idx": rows[admission.req_id],
+            "prefill_len": admission.prefill_len,
+            "num_computed_tokens": admission.num_computed_tokens,
+            "is_resumed": admission.is_resumed,
+        }
+        for admission in planned.admissions
+    ]
+    events += [
+        {
+            "kind": "append_block_ids",
+            "req_id": req_id,
+            "req_state_idx": rows[req_id],
+            "block_ids": [[None if block_id < 0 else block_id for block_id in ids] for ids in block_ids],
+        }
+        for req_id, block_ids in planned.new_block_ids.items()
+    ]
+    if record.batch is not None and record.update is not None:
+        after = record.update.num_computed_tokens_after.tolist()
+        events += [
+            {"kind": "post_update", "req_id": req_id, "req_state_idx": rows[req_id], "num_computed_tokens": num_computed}
+            for req_id, num_computed in zip(record.batch.req_ids, after, strict=True)
+        ]
+    return events
+
+
+def _constants(config: Config, layout: KVCacheLayout) -> dict[str, Any]:
+    """The names beside the spaces that formulas use: scalars, and arrays by group."""
+    groups = config.kv_cache_groups
+    return {
+        "PAD_SLOT_ID": PAD_SLOT_ID,
+        "max_num_reqs": config.max_num_reqs,
+        "max_num_batched_tokens": config.max_num_batched_tokens,
+        "max_model_len": config.max_model_len,
+        "num_blocks_in_pool": config.num_blocks,
+        "num_speculative_tokens": config.num_speculative_tokens,
+        "dcp_size": config.context_parallel.size,
+        "dcp_rank": config.context_parallel.rank,
+        "dcp_interleave": config.context_parallel.interleave,
+        "kv_layout": layout.order,
+        "num_layers": config.kv_cache.num_layers,
+        "num_kv_heads": layout.num_kv_heads,
+        "head_size": layout.head_size,
+        "itemsize": layout.itemsize,
+        "bytes_per_head": layout.bytes_per_head,
+        "bytes_per_slot": layout.bytes_per_slot,
+        "group_names": [group.name for group in groups],
+        "block_size": [group.block_size for group in groups],
+        "sliding_window": [group.sliding_window for group in groups],
+    }
+
+
+def _stopped(plan: Plan, translate: Translate) -> dict[str, Any] | None:
+    stopped = plan.stopped
+    if stopped is None:
+        return None
+    params = {"step": stopped.step, "needed": stopped.needed, "free": stopped.free}
+    return {"code": "pool_exhausted", "message": translate("stopped.pool_exhausted", params), **params}
