@@ -133,8 +133,8 @@ def flatten(states: RequestState, batch: Batch, padding: Padding, cp: ContextPar
     shift = num_computed - query_start_loc[:num_reqs]  # [num_reqs] from flat index to position
     positions = flat_token_idx + shift[token_batch_idx]  # [num_tokens] int64
 
-    input_ids, token_source = _input_ids(states, batch, query_start_loc, seq_lens, token_batch_idx, positions)
-    cu_num_logits, logits_indices, logit_batch_idx, local_pos = _logits(batch, query_start_loc)
+    input_ids, token_source = prepare_input_ids(states, batch, query_start_loc, seq_lens, token_batch_idx, positions)
+    cu_num_logits, logits_indices, logit_batch_idx, local_pos = prepare_logits(batch, query_start_loc)
     return FlatTokens(
         query_start_loc=query_start_loc,
         seq_lens=seq_lens,
@@ -151,7 +151,7 @@ def flatten(states: RequestState, batch: Batch, padding: Padding, cp: ContextPar
     )
 
 
-def _input_ids(
+def prepare_input_ids(
     states: RequestState,
     batch: Batch,
     query_start_loc: Tensor,
@@ -196,7 +196,7 @@ def _input_ids(
     return input_ids, token_source
 
 
-def _logits(batch: Batch, query_start_loc: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def prepare_logits(batch: Batch, query_start_loc: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Which flat tokens yield logits: each row's last `1 + drafts`. Mirrors `_expand_idx_mapping_kernel`.
 
     Returns:

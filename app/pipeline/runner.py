@@ -64,7 +64,7 @@ class RunnerConfig:
     max_num_batched_tokens: int
     num_speculative_tokens: int
     groups: Sequence[GroupConfig]
-    cp: ContextParallel = ContextParallel()
+    cp: ContextParallel = field(default_factory=ContextParallel)
     cudagraph_mode: ConfiguredMode = "NONE"
     cudagraph_capture_sizes: Sequence[int] = ()
 
@@ -116,9 +116,7 @@ class Runner:
         self.states = RequestState(requests, config.max_num_reqs, config.num_speculative_tokens, device)
         self.block_tables = BlockTables(
             [
-                BlockTable(
-                    group.block_size, group.sliding_window, config.max_num_reqs, group.num_columns, config.cp, device
-                )
+                BlockTable(group.block_size, group.sliding_window, config.max_num_reqs, group.num_columns, config.cp, device)
                 for group in config.groups
             ]
         )
@@ -164,7 +162,7 @@ class Runner:
         flat = flatten(states, batch, padding, self.config.cp)
         self._gather_block_tables(batch, padding)
         slots = self.block_tables.compute_slot_mappings(flat.req_state_idx, flat.positions)
-        update = self._post_update(batch, flat.seq_lens[: batch.num_reqs], scheduled.sampled_token_ids)
+        update = self.post_update(batch, flat.seq_lens[: batch.num_reqs], scheduled.sampled_token_ids)
         return StepRecord(pool, batch, padding, flat, slots, update)
 
     def advance(self, scheduled: SchedulerOutput) -> None:
@@ -177,7 +175,7 @@ class Runner:
         )
         self._gather_block_tables(batch, self.dispatcher.dispatch(batch.shape))
         seq_lens = self.states.num_computed_tokens[batch.idx_mapping] + batch.num_scheduled_tokens
-        self._post_update(batch, seq_lens, scheduled.sampled_token_ids)
+        self.post_update(batch, seq_lens, scheduled.sampled_token_ids)
 
     def _update_pool(self, scheduled: SchedulerOutput) -> None:
         for req_id in scheduled.removed_req_ids:
@@ -212,7 +210,7 @@ class Runner:
         self.block_tables.gather_block_tables(batch.idx_mapping, self.states.num_computed_tokens, num_rows_cleared)
         self._previous_num_reqs = batch.num_reqs
 
-    def _post_update(self, batch: Batch, seq_lens: Tensor, sampled_token_ids: Mapping[str, Sequence[int]]) -> Update:
+    def post_update(self, batch: Batch, seq_lens: Tensor, sampled_token_ids: Mapping[str, Sequence[int]]) -> Update:
         """Take in what was sampled. Mirrors `get_num_sampled_and_rejected` and `_post_update_kernel`.
 
         `seq_lens` is [num_reqs]; `sampled_token_ids` holds nothing for a chunk that does not reach `prefill_len`: the

@@ -1,13 +1,14 @@
 """Scenarios: the format, its checks, and the plan that a scenario amounts to, step by step.
 
-`parse` reads a document into a `Scenario` (model), `plan` walks its steps and fills in every block, draft and token id.
+`parse` reads a document into a `Scenario` (model), `planner` walks its steps and fills in every block, draft and token id.
 """
 
 from typing import Any
 
 from app.errors import ScenarioError
 from app.scenario.parse import locate, parse_scenario
-from app.scenario.plan import Plan, plan_scenario
+from app.scenario.plan import Plan
+from app.scenario.planner import plan_scenario
 
 
 def load_plan(document: Any) -> Plan:

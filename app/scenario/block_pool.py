@@ -1,7 +1,7 @@
 """The block pool for hand-written schedules: a free list that hands out ids from its front.
 
-Simpler than vLLM's `BlockPool` (no prefix cache, no eviction): blocks leave when a request needs them and come back when it is
-removed. Ids travel in runs (views of arrays), so that a million blocks move as quickly as ten.
+Simpler than vLLM's `BlockPool` (no prefix cache, no eviction): blocks leave when a request needs them and come back when it
+is removed. Ids travel in runs (views of arrays), so that a million blocks move as quickly as ten.
 """
 
 from array import array

@@ -77,13 +77,11 @@ class BlockLedger:
         holder.has_named_blocks = False
         return self.extend(holder, given, num_tokens, where, {**params, "is_initial": is_initial})
 
-    def extend(
-        self, holder: Holder, given: Given, num_tokens: int, where: str, params: Mapping[str, Any]
-    ) -> list[Fault]:
+    def extend(self, holder: Holder, given: Given, num_tokens: int, where: str, params: Mapping[str, Any]) -> list[Fault]:
         """Let a request's tables cover `num_tokens` tokens: with the ids `given` per group, else from the pool.
 
-        Returns the faults of what was given: `row_capacity`, and while strict `blocks_short`, `block_range`, `block_null` and
-        `block_owned`. `where` is the pointer of the list of groups.
+        Returns the faults of what was given: `row_capacity`, and while strict `blocks_short`, `block_range`, `block_null`
+        and `block_owned`. `where` is the pointer of the list of groups.
         """
         if not self.is_tracking:
             return [fault for fault in self._id_faults(holder, given or (), where, params) if fault.code == "block_range"]
@@ -225,9 +223,7 @@ class BlockLedger:
             if place.column < self._num_below_window(place.holder, place.group):
                 continue  # wholly below its window: no longer read
             is_shared_prefix = (
-                place.holder is not holder
-                and (place.group, place.column) == (group, column)
-                and column_end <= holder.hit
+                place.holder is not holder and (place.group, place.column) == (group, column) and column_end <= holder.hit
             )
             if not is_shared_prefix:
                 return place

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from app.errors import Fault, pointer, remove, replace
-from app.scenario.model import Config, Scenario
+from app.scenario.model import Config, Scenario, Step
 
 MAX_POOL_TOKENS = 2**26  # max_num_reqs * max_model_len
 MAX_TABLE_ENTRIES = 2**24  # max_num_reqs * columns, all groups together
@@ -19,17 +19,21 @@ def limit_faults(scenario: Scenario) -> Iterator[Fault]:
     yield from _request_faults(scenario)
     num_groups = len(scenario.config.kv_cache_groups)
     for index, step in enumerate(scenario.steps):
-        for req_id, block_ids in step.new_block_ids.items():
-            if len(block_ids) != num_groups:
-                params = {"step": index, "req_id": req_id, "given": len(block_ids), "num_groups": num_groups}
-                yield Fault(pointer("steps", index, "new_block_ids", req_id), "schema", "schema.groups", params)
-        names: set[str] = set()
-        for place, (req_id, _) in enumerate(step.num_scheduled_tokens):
-            if req_id in names:
-                where = pointer("steps", index, "num_scheduled_tokens", place)
-                params = {"step": index, "req_id": req_id, "key": req_id}
-                yield Fault(where, "duplicate_key", "duplicate_key", params, remove(where))
-            names.add(req_id)
+        yield from _step_faults(index, step, num_groups)
+
+
+def _step_faults(index: int, step: Step, num_groups: int) -> Iterator[Fault]:
+    for req_id, block_ids in step.new_block_ids.items():
+        if len(block_ids) != num_groups:
+            params = {"step": index, "req_id": req_id, "given": len(block_ids), "num_groups": num_groups}
+            yield Fault(pointer("steps", index, "new_block_ids", req_id), "schema", "schema.groups", params)
+    names: set[str] = set()
+    for place, (req_id, _) in enumerate(step.num_scheduled_tokens):
+        if req_id in names:
+            where = pointer("steps", index, "num_scheduled_tokens", place)
+            params = {"step": index, "req_id": req_id, "key": req_id}
+            yield Fault(where, "duplicate_key", "duplicate_key", params, remove(where))
+        names.add(req_id)
 
 
 def _config_faults(config: Config) -> Iterator[Fault]:

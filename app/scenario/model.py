@@ -165,3 +165,8 @@ class Scenario(Model):
     config: Config = Config()
     requests: Annotated[list[Request], Field(max_length=4_096)]
     steps: Annotated[list[Step], Field(max_length=512)]
+
+
+def num_given(ids_or_count: list[int] | int) -> int:
+    """How many ids were given, as a list or as a count."""
+    return ids_or_count if isinstance(ids_or_count, int) else len(ids_or_count)

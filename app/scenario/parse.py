@@ -30,7 +30,7 @@ def parse_json(body: bytes) -> Any:
         ScenarioError: `body_too_large` (413), `bad_json` (400), `duplicate_key` (422).
     """
     if len(body) > MAX_BODY_BYTES:
-        params = {"bytes": len(body), "limit": MAX_BODY_BYTES}
+        params: dict[str, Any] = {"bytes": len(body), "limit": MAX_BODY_BYTES}
         raise ScenarioError([Fault("", "body_too_large", "body_too_large", params)], status=413)
     if not body.strip():
         raise ScenarioError([Fault("", "bad_json", "bad_json.empty")], status=400)
@@ -71,7 +71,7 @@ def parse_scenario(document: Any) -> Scenario:
 
 
 def locate(error: ScenarioError, document: Any) -> ScenarioError:
-    """Point faults of scheduled counts to where they stand in the document: `plan` names them by request, pairs have places."""
+    """Point faults of scheduled counts into the document: the planner names them by request, pairs have places."""
     return ScenarioError([_located(fault, document) for fault in error.faults], error.status)
 
 
@@ -170,14 +170,9 @@ def _schema_fault(detail: ErrorDetails, document: Any) -> Fault:
     given = describe(detail["input"])
     context: Mapping[str, Any] = detail.get("ctx", {})
     if detail["type"] == "extra_forbidden":
-        key = str(path[-1])
-        allowed = _fields_beside(path)
-        close = difflib.get_close_matches(key, allowed, 1)
-        params = {"key": key, "allowed": ", ".join(allowed), "suggestion": close[0] if close else ""}
-        message = "unknown_key.similar" if close else "unknown_key"
-        return Fault(where, "unknown_key", message, params, remove(where))
+        return _unknown_key(path)
     message = _MESSAGES.get(detail["type"], "schema.other")
-    params = {"name": str(path[-1]) if path else "", "given": given}
+    params: dict[str, Any] = {"name": str(path[-1]) if path else "", "given": given}
     if "ge" in context:
         params["limit"] = context["ge"]
     elif "le" in context:
@@ -191,6 +186,13 @@ def _schema_fault(detail: ErrorDetails, document: Any) -> Fault:
     if message == "schema.other":
         params["problem"] = detail["msg"]
     return Fault(where, "schema", message, params)
+
+
+def _unknown_key(path: tuple[str | int, ...]) -> Fault:
+    where, key, allowed = pointer(*path), str(path[-1]), _fields_beside(path)
+    close = difflib.get_close_matches(key, allowed, 1)
+    params = {"key": key, "allowed": ", ".join(allowed), "suggestion": close[0] if close else ""}
+    return Fault(where, "unknown_key", "unknown_key.similar" if close else "unknown_key", params, remove(where))
 
 
 def _path(loc: tuple[str | int, ...], document: Any) -> tuple[str | int, ...]:

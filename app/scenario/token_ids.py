@@ -12,7 +12,7 @@ TOKEN_ID_MODULUS = 2**31 - 1
 def token_id_base(request_idx: int, max_model_len: int) -> int:
     """What is added to a position to name its token; `request_idx` counts from 0."""
     digits = max(3, len(str(max_model_len - 1)))
-    return (request_idx + 1) * 10**digits
+    return (request_idx + 1) * int(10**digits)
 
 
 def rule_token_id(base: int, position: int) -> int:

@@ -186,7 +186,7 @@ def _slot_values(step: StepTensors) -> dict[str, Any]:
             is_unknown = is_unknown | ~is_covered
         is_elsewhere = slots.slot_ids == PAD_SLOT_ID if table.cp.size > 1 else torch.zeros_like(is_unknown)
         is_unknown = is_unknown & ~is_elsewhere
-        nowhere = [PAD_SLOT_ID] * (padding.num_tokens_padded - len(slots.slot_ids))
+        nowhere: list[int | None] = [PAD_SLOT_ID] * (padding.num_tokens_padded - len(slots.slot_ids))
         byte_offsets = step.layout.byte_offsets(slots.block_numbers, slots.block_offsets, table.block_size)
         values["block_indices"].append(slots.block_indices.tolist())
         values["block_offsets"].append(_masked(slots.block_offsets, is_elsewhere))

@@ -4,9 +4,9 @@
 "block_size", "group"]], 1]`: whoever holds a trace can evaluate a link, explain a cell with its numbers filled in, or follow
 it. `evaluate` is the reference for other readers of the trees; the browser has its own.
 
-Functions: `min`, `max`; `find(space, value)` the index at which a one-dimensional space holds a value; `bisect(space, value)`
-the last index at which it is at most that value; `prev(expr)` the same in the previous engine step; `length(space, index...)`
-of a ragged row; `control(expr)` the same value, marking its cells as ordering and control.
+Functions: `min`, `max`; `find(space, value)` the index at which a one-dimensional space holds a value;
+`bisect(space, value)` the last index at which it is at most that value; `prev(expr)` the same in the previous engine step;
+`length(space, index...)` of a ragged row; `control(expr)` the same value, marking its cells as ordering and control.
 """
 
 import ast

@@ -10,7 +10,7 @@ from app.scenario.plan import Plan, PlannedStep
 
 
 def normalise(plan: Plan, first: int, last: int) -> dict[str, Any]:
-    """The scenario with its defaults. Steps `first..last` have explicit block, draft and sampled ids, the others are as sent.
+    """The scenario with its defaults; steps `first..last` have explicit block, draft and sampled ids, others are as sent.
 
     Where the window holds a step, blocks and rows of initial requests are explicit too. Prompts stay as they were sent.
     """

@@ -1,9 +1,9 @@
 """What a declaration of an index space is made of.
 
-A *space* is a tensor with named dims. Its *cases* say how a cell follows from other cells: the first case whose `when` is true
-explains it, by a `formula` (see `expressions`) or, where it was given or carried over, by a `note` alone. Hovering, arrows,
-formulas, the inspector and exports all read these declarations; to add a tensor, compute it in the pipeline, put its values
-into the trace in `build`, and declare it in `schema`.
+A *space* is a tensor with named dims. Its *cases* say how a cell follows from other cells: the first case whose `when` is
+true explains it, by a `formula` (see `expressions`) or, where it was given or carried over, by a `note` alone. Hovering,
+arrows, formulas, the inspector and exports all read these declarations; to add a tensor, compute it in the pipeline, put its
+values into the trace in `build`, and declare it in `spaces`.
 """
 
 import functools
@@ -22,8 +22,8 @@ Exactness = Literal["exact", "simplified", "illustrative"]
 class Case:
     """How a cell follows from others, for the cells where `when` is true (None: always).
 
-    `note` names the sentence about it (`note.<note>` in app/locales). The cells read by `formula` and `inputs` are its direct
-    inputs, those under `control(...)` and in `control` only order it.
+    `note` names the sentence about it (`note.<note>` in app/locales). The cells read by `formula` and `inputs` are its
+    direct inputs, those under `control(...)` and in `control` only order it.
     """
 
     note: str

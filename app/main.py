@@ -1,0 +1,77 @@
+"""The application: settings in, a FastAPI app out."""
+
+from typing import Any
+
+import torch
+from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import HTMLResponse
+
+from app import __version__
+from app.examples import examples
+from app.settings import Settings, pick_device
+from app.trace.schema import describe
+from app.web.api import api_router, scenario_components
+from app.web.pages import pages_router, static_files
+from app.web.problems import install_error_handlers
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Build the application.
+
+    Raises:
+        SettingsError: the environment, or the device asked for, makes no sense.
+    """
+    settings = settings or Settings.from_environment()
+    device = torch.device(pick_device(settings.device))
+    # A request's tensors are small; what runs in parallel is requests.
+    torch.set_num_threads(1)
+    app = FastAPI(
+        title="PageWalk",
+        version=__version__,
+        summary="From the scheduler's plan to a slot in GPU memory",
+        root_path=settings.root_path,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.add_middleware(
+        CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["Content-Type", "Accept-Language"]
+    )
+    install_error_handlers(app)
+
+    @app.get("/healthz", tags=["service"], summary="Liveness")
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok", "version": __version__, "device": device.type}
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        base = settings.root_path
+        return get_swagger_ui_html(
+            openapi_url=f"{base}{app.openapi_url}",
+            title="PageWalk API",
+            swagger_js_url=f"{base}/static/vendor/swagger-ui/swagger-ui-bundle.js",
+            swagger_css_url=f"{base}/static/vendor/swagger-ui/swagger-ui.css",
+            swagger_favicon_url=f"{base}/static/favicon.svg",
+            swagger_ui_parameters={"validatorUrl": None, "tryItOutEnabled": True},
+        )
+
+    app.include_router(api_router(device))
+    app.include_router(pages_router(describe=describe, load_example=_example_scenario))
+    app.mount("/static", static_files(), name="static")
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def _example_scenario(name: str) -> dict[str, Any] | None:
+    example = examples().get(name)
+    return None if example is None else example.scenario
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
+        schema.setdefault("components", {}).setdefault("schemas", {}).update(scenario_components())
+        app.openapi_schema = schema
+    return app.openapi_schema

@@ -1,0 +1,353 @@
+"""From a scenario to its plan.
+
+Walks the steps once over plain ints, as a scheduler on the CPU would: who is live, what each has computed, which blocks it
+holds. Every step is checked against what the steps before it made true; all faults are collected. No tensor is touched, and
+no loop runs over tokens.
+"""
+
+import dataclasses
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.errors import Fault, ScenarioError, pointer, remove
+from app.scenario.block_pool import BlockPool
+from app.scenario.blocks import BlockLedger, Holder
+from app.scenario.model import Scenario, Step, num_given
+from app.scenario.plan import Admission, Plan, PlannedRequest, PlannedStep, RequestFacts, Stopped
+from app.scenario.step_checks import count_faults, hit_faults, initial_faults, sampled_faults
+from app.scenario.token_ids import draft_token_ids, rule_token_id, sampled_token_ids, token_id_base
+
+
+@dataclass
+class _Request(Holder):
+    """Walking state of one request."""
+
+    request_idx: int = 0
+    base: int = 0
+    prompt_len: int = 0
+    prefill_len: int = 0
+    total_len: int = 0
+    num_sampled: int = 0
+    was_admitted: bool = False
+    is_live: bool = False
+    is_finished: bool = False
+    is_faulty: bool = False  # a fault was found: what follows from it is not reported
+    initial_outputs: Sequence[int] | int = field(default=0)
+
+
+def plan_scenario(scenario: Scenario) -> Plan:
+    """Check every step of a scenario and make it explicit.
+
+    Raises:
+        ScenarioError: with every fault found (422).
+    """
+    planner = _Planner(scenario)
+    plan = planner.run()
+    if planner.faults:
+        raise ScenarioError(planner.faults)
+    return plan
+
+
+class _Planner:
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.config = config = scenario.config
+        self.faults: list[Fault] = []
+        self.requests = {
+            request.req_id: _Request(
+                req_id=request.req_id,
+                request_idx=index,
+                base=token_id_base(index, config.max_model_len),
+                prompt_len=request.num_prompt_tokens,
+                prefill_len=request.num_prompt_tokens,
+                total_len=request.num_prompt_tokens,
+            )
+            for index, request in enumerate(scenario.requests)
+        }
+        self.num_live = 0
+        named_ids = _named_block_ids(scenario)
+        pool = BlockPool(config.num_blocks, config.block_pool.order, config.block_pool.seed, named_ids)
+        self.ledger = BlockLedger(config, pool, named_ids, scenario.strict)
+        self.stopped: Stopped | None = None
+
+    def run(self) -> Plan:
+        initial = self._plan_initial()
+        steps: list[PlannedStep] = []
+        for index, step in enumerate(self.scenario.steps):
+            planned = self._plan_step(index, step)
+            if self.stopped is None:
+                steps.append(planned)
+        facts = [
+            RequestFacts(
+                base=state.base,
+                prompt_len=state.prompt_len,
+                prompt_token_ids=request.prompt_token_ids,
+                num_rule_outputs=state.initial_outputs if isinstance(state.initial_outputs, int) else 0,
+                initial_output_ids=() if isinstance(state.initial_outputs, int) else state.initial_outputs,
+                num_sampled_tokens=state.num_sampled,
+            )
+            for request, state in zip(self.scenario.requests, self.requests.values(), strict=True)
+        ]
+        return Plan(self.scenario, facts, initial, steps, self.ledger.num_columns, self.stopped)
+
+    # Requests that are there before step 0
+
+    def _plan_initial(self) -> list[Admission]:
+        free_rows = list(range(self.config.max_num_reqs))
+        admissions: list[Admission] = []
+        entering = [request for request in self.scenario.requests if request.initial is not None]
+        for request in entering:
+            state, initial = self.requests[request.req_id], request.initial
+            assert initial is not None
+            where = pointer("requests", state.request_idx, "initial")
+            outputs = initial.output_token_ids
+            num_outputs = num_given(outputs)
+            num_computed = initial.num_computed_tokens
+            if num_computed is None:
+                num_computed = state.prompt_len + num_outputs - 1 if num_outputs else 0
+            faults = list(
+                initial_faults(state.req_id, state.prompt_len, num_computed, num_outputs, self.config.max_model_len, where)
+            )
+            row = initial.req_state_idx
+            if row is not None and row not in free_rows:
+                params = {"req_id": state.req_id, "row": row, "max_num_reqs": self.config.max_num_reqs}
+                params["last"] = self.config.max_num_reqs - 1
+                message = "initial.row_range" if row >= self.config.max_num_reqs else "initial.row_taken"
+                fix = remove(where + "/req_state_idx")
+                faults.append(Fault(where + "/req_state_idx", "initial", message, params, fix))
+            elif not free_rows:
+                params = {"req_id": state.req_id, "max_num_reqs": self.config.max_num_reqs, "num_live": len(entering)}
+                faults.append(Fault(where, "rows", "rows.initial", params))
+            elif row is None:
+                row = free_rows.pop()
+            else:
+                free_rows.remove(row)
+            state.was_admitted = state.is_live = True
+            self.num_live += 1
+            if faults:
+                self._blame(state, faults)
+                continue
+            state.initial_outputs = outputs
+            state.total_len = state.prompt_len + num_outputs
+            state.num_computed_tokens = state.hit = num_computed
+            at = pointer("requests", state.request_idx, "initial", "block_ids")
+            params = {"req_id": state.req_id}
+            found = self.ledger.begin(state, initial.block_ids, num_computed, at, params, is_initial=True)
+            self._blame(state, found)
+            last = rule_token_id(state.base, state.total_len - 1) if isinstance(outputs, int) else outputs[-1]
+            admissions.append(
+                Admission(
+                    req_id=state.req_id,
+                    request_idx=state.request_idx,
+                    prompt_len=state.prompt_len,
+                    prefill_len=state.prefill_len,
+                    num_computed_tokens=num_computed,
+                    block_ids=(),
+                    req_state_idx=row,
+                    num_output_tokens=num_outputs,
+                    last_sampled_token=last if num_outputs else 0,
+                )
+            )
+        block_ids = self._allocate(0)
+        return [
+            dataclasses.replace(admission, block_ids=block_ids.get(admission.req_id) or self.ledger.no_blocks)
+            for admission in admissions
+        ]
+
+    # One step
+
+    def _plan_step(self, index: int, step: Step) -> PlannedStep:
+        scheduled_names = {req_id for req_id, _ in step.num_scheduled_tokens}
+        removed = self._remove(index, step, scheduled_names)
+        self._check_names(index, step, scheduled_names)
+        self._check_budget(index, step)
+
+        planned: list[PlannedRequest] = []
+        fresh: list[_Request] = []
+        resumed: list[_Request] = []
+        drafts: dict[str, list[int]] = {}
+        sampled: dict[str, list[int]] = {}
+        for req_id, count in step.num_scheduled_tokens:
+            state = self.requests.get(req_id)
+            at = pointer("steps", index, "num_scheduled_tokens", req_id)
+            if state is None:
+                self.faults.append(self._unknown(index, at, req_id))
+                continue
+            is_new = not state.is_live
+            if is_new:
+                self._admit(index, state, step, at)
+                (resumed if state.was_admitted else fresh).append(state)
+                state.was_admitted = state.is_live = True
+            if state.is_faulty:
+                continue
+            request = PlannedRequest(
+                req_id,
+                count,
+                num_given(step.draft_token_ids.get(req_id, 0)),
+                state.num_computed_tokens,
+                state.prefill_len,
+            )
+            faults = [
+                *hit_faults(index, step, req_id, state.prefill_len, is_new),
+                *count_faults(index, request, self.config),
+                *sampled_faults(index, step, request),
+            ]
+            # Of a request whose counts are wrong only the ids themselves can be judged, not how many it needs.
+            num_tokens = 0 if faults else request.seq_len
+            where = pointer("steps", index, "new_block_ids", req_id)
+            claim = self.ledger.begin if is_new else self.ledger.extend
+            params = {"step": index, "req_id": req_id}
+            faults += claim(state, step.new_block_ids.get(req_id), num_tokens, where, params)
+            if faults:
+                self._blame(state, faults)
+                continue
+            planned.append(request)
+            self._fill_token_ids(state, step, request, drafts, sampled)
+
+        block_ids = self._allocate(index)
+        admissions = [
+            Admission(
+                req_id=state.req_id,
+                request_idx=state.request_idx,
+                prompt_len=state.prompt_len,
+                prefill_len=state.prefill_len,
+                num_computed_tokens=state.num_computed_tokens,
+                block_ids=block_ids.get(state.req_id) or self.ledger.no_blocks,
+                is_resumed=is_resumed,
+            )
+            for group, is_resumed in ((fresh, False), (resumed, True))
+            for state in group
+        ]
+        for request in planned:
+            self._post_update(self.requests[request.req_id], request, sampled.get(request.req_id, ()))
+        return PlannedStep(
+            removed=removed,
+            admissions=admissions,
+            new_block_ids=block_ids,
+            scheduled=planned,
+            draft_token_ids=drafts,
+            sampled_token_ids=sampled,
+            num_live=self.num_live,
+            num_used_blocks=self.ledger.num_used_blocks,
+            num_free_blocks=self.ledger.pool.num_free,
+        )
+
+    def _remove(self, index: int, step: Step, scheduled_names: set[str]) -> list[tuple[str, str]]:
+        reasons: dict[str, str] = {}
+        lists = (
+            ("finished_req_ids", "finished", step.finished_req_ids),
+            ("preempted_req_ids", "preempted", step.preempted_req_ids),
+        )
+        for name, reason, req_ids in lists:
+            for place, req_id in enumerate(req_ids):
+                at = pointer("steps", index, name, place)
+                state = self.requests.get(req_id)
+                params = {"step": index, "req_id": req_id, "reason": reason}
+                if state is None:
+                    self.faults.append(self._unknown(index, at, req_id, remove(at)))
+                elif req_id in reasons:
+                    self.faults.append(Fault(at, "not_live", "not_live.twice", params, remove(at)))
+                elif req_id in scheduled_names:
+                    fault = Fault(at, "not_live", f"not_live.{reason}_and_scheduled", params, remove(at))
+                    self._blame(state, [fault])
+                elif not state.is_live and state.is_faulty:
+                    continue
+                elif not state.is_live:
+                    self._blame(state, [Fault(at, "not_live", f"not_live.{reason}_not_in_pool", params, remove(at))])
+                else:
+                    reasons[req_id] = reason
+        removed = sorted(reasons.items())
+        for req_id, reason in removed:
+            state = self.requests[req_id]
+            state.is_live = False
+            state.is_finished = reason == "finished"
+            self.num_live -= 1
+            self.ledger.release(state)
+        return removed
+
+    def _check_names(self, index: int, step: Step, scheduled_names: set[str]) -> None:
+        for name in ("num_computed_tokens", "new_block_ids", "draft_token_ids", "sampled_token_ids"):
+            for req_id in getattr(step, name):
+                where = pointer("steps", index, name, req_id)
+                if req_id not in self.requests:
+                    self.faults.append(self._unknown(index, where, req_id, remove(where)))
+                elif req_id not in scheduled_names:
+                    params = {"step": index, "req_id": req_id, "field": name}
+                    self.faults.append(Fault(where, "unscheduled", "unscheduled", params, remove(where)))
+
+    def _check_budget(self, index: int, step: Step) -> None:
+        total = sum(count for _, count in step.num_scheduled_tokens)
+        limit = self.config.max_num_batched_tokens
+        if total > limit:
+            where = pointer("steps", index, "num_scheduled_tokens")
+            params = {"step": index, "num_tokens": total, "limit": limit, "over": total - limit}
+            self.faults.append(Fault(where, "budget", "budget", params))
+
+    def _admit(self, index: int, state: _Request, step: Step, where: str) -> None:
+        """Bring a request into the pool: its prompt, and what it has sampled so far if it was there before."""
+        if state.is_finished and not state.is_faulty:
+            finished = Fault(where, "not_live", "not_live.finished", {"step": index, "req_id": state.req_id})
+            self._blame(state, [finished])
+        self.num_live += 1
+        if self.num_live > self.config.max_num_reqs:
+            params = {
+                "step": index,
+                "req_id": state.req_id,
+                "num_live": self.num_live,
+                "max_num_reqs": self.config.max_num_reqs,
+            }
+            self._blame(state, [Fault(where, "rows", "rows", params)])
+        state.prefill_len = state.total_len
+        state.num_computed_tokens = state.hit = step.num_computed_tokens.get(state.req_id, 0)
+
+    def _fill_token_ids(
+        self,
+        state: _Request,
+        step: Step,
+        request: PlannedRequest,
+        drafts: dict[str, list[int]],
+        sampled: dict[str, list[int]],
+    ) -> None:
+        # The first sampled token takes the place behind the last token that is not a draft.
+        position = request.seq_len - request.num_drafts
+        if request.seq_len >= request.prefill_len:
+            given = step.sampled_token_ids.get(request.req_id, 1 + request.num_drafts)
+            sampled[request.req_id] = sampled_token_ids(state.base, position, given)
+        if request.num_drafts:
+            drafts[request.req_id] = draft_token_ids(
+                state.base, position, step.draft_token_ids[request.req_id], sampled.get(request.req_id, ())
+            )
+
+    def _allocate(self, index: int) -> "dict[str, list[array[int]]]":
+        """Serve what was asked of the block pool, all or nothing."""
+        needed, free = self.ledger.num_asked, self.ledger.pool.num_free
+        if needed > free and self.stopped is None:
+            self.stopped = Stopped(index, needed, free)
+            self.ledger.is_tracking = False
+        return self.ledger.settle()
+
+    def _post_update(self, state: _Request, request: PlannedRequest, sampled: Sequence[int]) -> None:
+        num_rejected = 1 + request.num_drafts - len(sampled) if request.seq_len >= request.prefill_len else 0
+        state.num_computed_tokens = request.seq_len - num_rejected
+        state.total_len += len(sampled)
+        state.num_sampled += len(sampled)
+
+    def _unknown(self, index: int, where: str, req_id: str, fix: Sequence[Mapping[str, object]] | None = None) -> Fault:
+        return Fault(where, "unknown_req_id", "unknown_req_id", {"step": index, "req_id": req_id}, fix)
+
+    def _blame(self, state: _Request, faults: Sequence[Fault]) -> None:
+        self.faults.extend(faults)
+        state.is_faulty = state.is_faulty or bool(faults)
+
+
+def _named_block_ids(scenario: Scenario) -> frozenset[int]:
+    """Every block id that the scenario names itself."""
+    named: Counter[int] = Counter()
+    tables = [request.initial.block_ids for request in scenario.requests if request.initial and request.initial.block_ids]
+    tables += [block_ids for step in scenario.steps for block_ids in step.new_block_ids.values()]
+    for block_ids in tables:
+        for group_ids in block_ids:
+            named.update(block_id for block_id in group_ids if block_id is not None)
+    return frozenset(named)

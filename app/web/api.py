@@ -1,0 +1,177 @@
+"""The JSON API: a scenario in, a trace out; the gallery; the schema of the spaces.
+
+Bodies are read by hand, not by FastAPI, so that size, duplicate keys and every fault with its place are ours to say.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import anyio
+import anyio.to_thread
+import orjson
+import torch
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from app.errors import Fault, ScenarioError
+from app.examples import examples
+from app.i18n import Language, translator
+from app.scenario import load_plan
+from app.scenario.model import Scenario
+from app.scenario.parse import MAX_BODY_BYTES, parse_json
+from app.trace.schema import describe
+from app.trace.trace import trace_scenario
+from app.web.problems import request_language
+
+_PROBLEM: dict[str, Any] = {
+    "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"description": "The body is not JSON.", **_PROBLEM},
+    413: {"description": "The body, or the trace asked for, is too large.", **_PROBLEM},
+    422: {
+        "description": "The scenario cannot be run. Every fault has its place, its numbers and what would be right.",
+        **_PROBLEM,
+    },
+}
+
+PROBLEM_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "RFC 9457 problem details",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "where": {"type": "string", "description": "JSON Pointer into what was sent"},
+                    "code": {"type": "string"},
+                    "message": {"type": "string"},
+                    "params": {"type": "object"},
+                    "fix": {
+                        "type": ["array", "null"],
+                        "description": "JSON Patch of what was sent",
+                        "items": {"type": "object"},
+                    },
+                },
+            },
+        },
+    },
+}
+
+
+def api_router(device: torch.device) -> APIRouter:
+    """Routes under `/api`, computing on `device`."""
+    router = APIRouter(prefix="/api", tags=["api"])
+    # Each computation is bound to one core; more of them than cores would only wait for each other.
+    limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
+
+    async def compute(work: Callable[[], bytes]) -> Response:
+        body = await anyio.to_thread.run_sync(work, limiter=limiter)
+        return Response(body, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    @router.post(
+        "/trace",
+        summary="Run a scenario and return every index space",
+        response_description="The trace: version, scenario (normalised), engine, constants, summary, steps, stopped.",
+        responses=_ERRORS,
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Scenario"}}},
+            }
+        },
+    )
+    async def trace(
+        request: Request,
+        first: Annotated[str, Query(description="First step of the window, from 0.")] = "0",
+        last: Annotated[
+            str, Query(description="Last step, inclusive; clipped to the end; -1: the summary alone; default: all.")
+        ] = "",
+        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
+            str, Query(description="Language of messages: en or zh; default by Accept-Language.")
+        ] = "",
+    ) -> Response:
+        """Run the mapping pipeline on a schedule.
+
+        How the spaces of a step relate to each other is described by `GET /api/spaces`.
+        """
+        window = (_integer("first", first, 0), _integer("last", last, -1) if last else None)
+        body = await _read_body(request)
+        language = request_language(request)
+        return await compute(lambda: _trace(body, device, language, *window))
+
+    @router.get("/examples", summary="The gallery")
+    async def list_examples() -> list[dict[str, str]]:
+        """Name, title, description and group of every example."""
+        return [example.describe() for example in examples().values()]
+
+    @router.get(
+        "/examples/{name}",
+        summary="One example, as a scenario",
+        responses={404: {"description": "No such example.", **_PROBLEM}},
+    )
+    async def get_example(name: str) -> Response:
+        example = examples().get(name)
+        if example is None:
+            raise ScenarioError([Fault("", "not_found", "not_found.example", {"name": name[:128]})], status=404)
+        return Response(orjson.dumps(example.scenario), media_type="application/json")
+
+    @router.get("/spaces", summary="Every index space and how a cell follows from others")
+    async def spaces() -> Response:
+        """The schema of a trace's steps.
+
+        `spaces` describes each tensor: dims, dtype, stage, the lines of the pipeline that compute it, the symbol of vLLM
+        that it mirrors, and its `cases`. The first case whose `when` is true explains a cell: `formula` gives its value
+        from others.
+
+        Expressions are JSON: a number, null, a name (a dim of the cell, `value` for the cell itself, a scalar of the step
+        or of `constants`), or a list that starts with an operator: `["@", space, index...]` a cell of the step or an
+        array of `constants`; `+ - * // % == != < <= > >= and or not min max`; `["if", test, a, b]`; `["str", text]`;
+        `["find", space, value]` the index at which a space holds a value; `["bisect", space, value]` the last index at
+        which it is at most that value; `["len", space, index...]`; `["prev", expr]` in the step before; `["control",
+        expr]` the same value, marking ordering and control. Arithmetic with null gives null. `all_token_ids` stands for
+        vLLM's tensor of that name and is not part of a trace. `coordinates` say which further coordinates a cell's own
+        imply; `walk` their order.
+        """
+        return Response(orjson.dumps(describe()), media_type="application/json")
+
+    return router
+
+
+def scenario_components() -> dict[str, Any]:
+    """JSON schemas of the scenario format and of problems, for OpenAPI."""
+    schema = Scenario.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {**schema.pop("$defs"), "Scenario": schema, "Problem": PROBLEM_SCHEMA}
+
+
+async def _read_body(request: Request) -> bytes:
+    """The body, read no further than it may go."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            declared = request.headers.get("content-length", "")
+            size = int(declared) if declared.isdecimal() else len(body)
+            params = {"bytes": max(size, len(body)), "limit": MAX_BODY_BYTES}
+            raise ScenarioError([Fault("", "body_too_large", "body_too_large", params)], status=413)
+    return bytes(body)
+
+
+def _trace(body: bytes, device: torch.device, language: Language, first: int, last: int | None) -> bytes:
+    plan = load_plan(parse_json(body))
+    return orjson.dumps(trace_scenario(plan, device, translator(language), first, last))
+
+
+def _integer(name: str, text: str, limit: int) -> int:
+    digits = text.removeprefix("-")
+    value = int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 9 else limit - 1
+    if value < limit:
+        params = {"name": name, "given": text[:40], "limit": limit}
+        raise ScenarioError([Fault("", "schema", "query.integer", params)])
+    return value
