@@ -6,7 +6,6 @@
 
 setup := sh .make/setup.sh
 python := .venv/bin/python
-with_node := PATH="$(CURDIR)/.venv/bin:$$PATH"
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -16,17 +15,12 @@ run: ## Serve PageWalk on this machine (HOST, PORT; default http://127.0.0.1:800
 	@exec $(python) -m app
 
 test: check ## Run every check and every test, the browser's too
-	@cd tests/js && $(with_node) node --test
+	@cd tests/js && PATH="$(CURDIR)/.venv/bin:$$PATH" node --test
 	@$(python) -m pytest
 
 check: ## Check format, style, types and dependency rules, Python and JavaScript
 	@$(setup) test
-	@$(python) -m ruff format --check --quiet .
-	@$(python) -m ruff check --quiet .
-	@$(python) -m mypy
-	@.venv/bin/lint-imports --no-logo
-	@$(with_node) tests/js/node_modules/.bin/tsc -p tests/js/tsconfig.json
-	@$(python) -m pytest -q tests/test_architecture.py
+	@sh .make/check.sh
 
 format: ## Lay the Python code out
 	@$(setup) test
