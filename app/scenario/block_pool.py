@@ -40,7 +40,7 @@ class BlockPool:
         while len(taken) < count:
             run = self._runs.popleft()
             missing = count - len(taken)
-            taken.frombytes(run[:missing])
+            taken.frombytes(run[:missing].cast("B"))
             if missing < len(run):
                 self._runs.appendleft(run[missing:])
         return taken
