@@ -16,9 +16,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    import torch
     from fastapi.testclient import TestClient
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def device() -> torch.device:
+    """Where the application would compute on this machine (PAGEWALK_DEVICE), on one core as the application does."""
+    import torch
+
+    from app.settings import Settings, pick_device
+
+    torch.set_num_threads(1)
+    return torch.device(pick_device(Settings.from_environment().device))
 
 
 @pytest.fixture(scope="session")
