@@ -26,7 +26,18 @@ import { isNull } from './trace.js';
  */
 
 /** Last part of a note's name that makes a cell look different from plain data. */
-const STATES = new Set(['stale', 'padding', 'null', 'unknown', 'not_local', 'freed', 'unused', 'zeroed', 'rejected']);
+const STATES = /** @type {Record<string, string>} */ ({
+  stale: 'stale',
+  padding: 'padding',
+  padded: 'padding',
+  null: 'null',
+  unknown: 'unknown',
+  not_local: 'not_local',
+  freed: 'freed',
+  unused: 'unused',
+  missing: 'missing',
+  none: 'none',
+});
 
 /**
  * @param {string} note
@@ -34,8 +45,7 @@ const STATES = new Set(['stale', 'padding', 'null', 'unknown', 'not_local', 'fre
  */
 export function stateOf(note, value) {
   const last = note.slice(note.lastIndexOf('.') + 1);
-  if (STATES.has(last)) return last;
-  return isNull(value) ? 'unknown' : '';
+  return STATES[last] ?? (isNull(value) ? 'unknown' : '');
 }
 
 /**

@@ -22,6 +22,7 @@ import { isNull } from './trace.js';
  * @property {Record<string, any>} constants
  * @property {Map<string, number>} slots  variable name -> place in `vars`
  * @property {((space: Space, cell: number) => void) | null} sink  told of every cell read, while set
+ * @property {((space: Space, cell: number) => void) | null} controlSink  the same for cells that only order others
  */
 
 const NULL = NaN;
@@ -71,7 +72,9 @@ export function compile(expr, context) {
   if (operator === '@') return cell(operands[0], operands.slice(1), context);
   if (operator === 'str') return () => operands[0];
   if (operator === 'prev') return previous(operands[0], context);
+  if (operator === 'control') return control(operands[0], context);
   if (operator === 'find') return find(operands[0], operands[1], context);
+  if (operator === 'bisect') return bisect(operands[0], operands[1], context);
   if (operator === 'len') return rowLength(operands[0], operands.slice(1), context);
   const compiled = operands.map((/** @type {Expr} */ operand) => compile(operand, context));
   if (operator === 'if') {
@@ -102,6 +105,9 @@ export function compile(expr, context) {
   throw new Error(`unknown operator ${JSON.stringify(operator)}`);
 }
 
+/** Operators whose first operand is the name of a space. */
+const NAMED = new Set(['@', 'find', 'bisect', 'len']);
+
 /**
  * Names met in an expression, for deciding which coordinates it needs.
  * @param {Expr} expr
@@ -112,7 +118,7 @@ export function variablesOf(expr, into = new Set()) {
   if (!Array.isArray(expr)) return into;
   const [operator, ...operands] = expr;
   if (operator === 'str') return into;
-  const named = operator === '@' || operator === 'find' || operator === 'len';
+  const named = NAMED.has(operator);
   for (const operand of named ? operands.slice(1) : operands) variablesOf(operand, into);
   return into;
 }
@@ -123,10 +129,10 @@ export function variablesOf(expr, into = new Set()) {
  * @param {Set<string>} into
  */
 export function spacesOf(expr, into = new Set()) {
-  if (!Array.isArray(expr) || expr[0] === 'prev' || expr[0] === 'str') return into;
+  if (!Array.isArray(expr) || expr[0] === 'prev' || expr[0] === 'control' || expr[0] === 'str') return into;
   const [operator, ...operands] = expr;
   if (operator === '@') into.add(operands[0]);
-  const named = operator === '@' || operator === 'find' || operator === 'len';
+  const named = NAMED.has(operator);
   for (const operand of named ? operands.slice(1) : operands) spacesOf(operand, into);
   return into;
 }
@@ -170,7 +176,38 @@ function constant(array, compiled) {
 /** @param {Expr} expr @param {Context} context @returns {Compiled} */
 function previous(expr, context) {
   if (!context.prev) return () => NULL;
-  return compile(expr, { ...context, step: context.prev, prev: null, sink: null });
+  return compile(expr, { ...context, step: context.prev, prev: null, sink: null, controlSink: null });
+}
+
+/** The same value; its cells decide an order and are no inputs. @param {Expr} expr @param {Context} context @returns {Compiled} */
+function control(expr, context) {
+  const inner = compile(expr, context);
+  return (vars) => {
+    const outer = context.sink;
+    context.sink = context.controlSink;
+    const value = inner(vars);
+    context.sink = outer;
+    return value;
+  };
+}
+
+/** The last index whose value is at most the one given. @param {string} name @param {Expr} expr @param {Context} context @returns {Compiled} */
+function bisect(name, expr, context) {
+  const wanted = compile(expr, context);
+  const numbers = context.step.space(name)?.numbers;
+  if (!numbers) return () => NULL;
+  return (vars) => {
+    const value = wanted(vars);
+    if (isNull(value)) return NULL;
+    let low = 0;
+    let high = numbers.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (numbers[middle] <= /** @type {number} */ (value)) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  };
 }
 
 /** @param {string} name @param {Expr} expr @param {Context} context @returns {Compiled} */

@@ -61,9 +61,11 @@ function print(expr, outer, out) {
     pieces.push(leaf(operands[0], operands.slice(1), context, vars));
   } else if (head === 'prev') {
     printPrevious(operands[0], outer, out);
+  } else if (head === 'control') {
+    print(operands[0], outer, out);
   } else if (head === 'if') {
     print(truthy(compile(operands[0], context)(vars)) ? operands[1] : operands[2], outer, out);
-  } else if (head === 'str' || head === 'find' || head === 'len') {
+  } else if (head === 'str' || head === 'find' || head === 'bisect' || head === 'len') {
     const value = compile(expr, context)(vars);
     pieces.push({ kind: 'number', text: show(value), value, label: head === 'str' ? undefined : `${head}(${operands[0]})`, unknown: isNull(value) });
   } else if (head in BINDING && operands.length > 1) {
@@ -91,7 +93,7 @@ function printPrevious(expr, outer, out) {
     out.pieces.push({ kind: 'number', text: '?', value: NaN, unknown: true });
     return;
   }
-  print(expr, outer, { ...out, context: { ...out.context, step: prev, prev: null, sink: null } });
+  print(expr, outer, { ...out, context: { ...out.context, step: prev, prev: null, sink: null, controlSink: null } });
 }
 
 /**
@@ -109,6 +111,28 @@ export function leaf(name, indices, context, vars) {
   if (!space && !(name in context.constants)) return { kind: 'cell', text: label, value, label: name, ref: null };
   const ref = space && space.find(at) >= 0 ? { space: name, at, step: context.step.index } : null;
   return { kind: ref ? 'cell' : 'number', text: show(value), value, label, ref, unknown: isNull(value) };
+}
+
+/**
+ * A formula in names, before any number is filled in: `positions // block_size`.
+ * @param {import('./expr.js').Expr} expr
+ * @param {number} [outer]
+ * @returns {string}
+ */
+export function symbolic(expr, outer = 0) {
+  if (!Array.isArray(expr)) return String(expr);
+  const [head, ...operands] = expr;
+  if (head === '@') return operands[0];
+  if (head === 'str') return operands[0];
+  if (head === 'control') return symbolic(operands[0], outer);
+  if (head === 'prev') return symbolic(operands[0], outer);
+  if (head === 'if') return `${symbolic(operands[1], 1)} if ${symbolic(operands[0], 1)} else ${symbolic(operands[2], 1)}`;
+  if (head in BINDING && operands.length > 1) {
+    const binding = BINDING[head];
+    const text = operands.map((/** @type {any} */ operand, /** @type {number} */ place) => symbolic(operand, place > 0 ? binding + 1 : binding)).join(` ${head} `);
+    return binding < outer ? `(${text})` : text;
+  }
+  return `${head}(${operands.map((/** @type {any} */ operand) => symbolic(operand)).join(', ')})`;
 }
 
 /** @param {Value | null | undefined} value */

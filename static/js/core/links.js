@@ -32,7 +32,7 @@ export class Links {
     for (const def of schema.spaces.values()) def.dims.forEach(declare);
     for (const entry of schema.coordinates) declare(entry.name);
     /** @type {import('./expr.js').Context} */
-    this.context = { step, prev, constants, slots, sink: null };
+    this.context = { step, prev, constants, slots, sink: null, controlSink: null };
     /** @type {Space[]} spaces that have cells and a definition, in trace order */
     this.order = [...step.spaces.values()].filter((space) => space.size > 0 && schema.def(space.name));
     this.bases = new Int32Array(this.order.length + 1);

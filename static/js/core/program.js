@@ -13,7 +13,7 @@ import { isNull } from './trace.js';
 /** @typedef {import('./expr.js').Context} Context */
 /** @typedef {import('./trace.js').Value} Value */
 /** @typedef {{name: string, slot: number, expr: any, run: Compiled}} Derivation */
-/** @typedef {{index: number, when: Compiled | null, formula: Compiled | null, control: Compiled[]}} CompiledCase */
+/** @typedef {{index: number, when: Compiled | null, formula: Compiled | null, inputs: Compiled[], control: Compiled[]}} CompiledCase */
 
 /**
  * Derivations worth trying for a cell whose dimensions are given, in the order of the schema, repeated until
@@ -80,12 +80,13 @@ export class Program {
     this.cases = def.cases.map((one, index) => {
       variablesOf(one.when, wanted);
       variablesOf(one.formula, wanted);
-      for (const control of one.control ?? []) variablesOf(control, wanted);
+      for (const ref of [...(one.inputs ?? []), ...(one.control ?? [])]) variablesOf(ref, wanted);
       return {
         index,
         when: one.when === null || one.when === undefined ? null : compile(one.when, context),
         formula: one.formula === null || one.formula === undefined ? null : compile(one.formula, context),
-        control: (one.control ?? []).map((control) => compile(control, context)),
+        inputs: (one.inputs ?? []).map((ref) => compile(ref, context)),
+        control: (one.control ?? []).map((ref) => compile(ref, context)),
       };
     });
     const plan = derivations(schema.coordinates, [...def.dims, 'value'], context);
@@ -119,7 +120,7 @@ export class Program {
   }
 
   /**
-   * Runs the formula (or the ordering refs) of a cell for the cells it reads.
+   * Runs the formula of a cell for the cells it reads, or for those that only order it.
    * @param {ArrayLike<number>} at
    * @param {Value} value
    * @param {boolean} control
@@ -128,9 +129,14 @@ export class Program {
   read(at, value, control, sink) {
     const found = this.caseOf(at, value);
     if (!found) return;
-    this.context.sink = sink;
-    if (control) for (const part of found.control) part(this.vars);
-    else if (found.formula) found.formula(this.vars);
-    this.context.sink = null;
+    const { context, vars } = this;
+    context.sink = control ? null : sink;
+    context.controlSink = control ? sink : null;
+    found.formula?.(vars);
+    for (const ref of found.inputs) ref(vars);
+    context.sink = sink;
+    if (control) for (const ref of found.control) ref(vars);
+    context.sink = null;
+    context.controlSink = null;
   }
 }

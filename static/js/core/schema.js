@@ -7,7 +7,10 @@
 import { spacesOf } from './expr.js';
 
 /** @typedef {import('./expr.js').Expr} Expr */
-/** @typedef {{when: Expr, formula: Expr, note: string, control?: Expr[]}} Case */
+/**
+ * How a cell follows from others, where `when` holds. The cells of `formula` and `inputs` are read, those of `control` only order it.
+ * @typedef {{when: Expr, formula: Expr, note: string, inputs?: Expr[], control?: Expr[]}} Case
+ */
 /** @typedef {{file: string, symbol: string, first_line: number, lines: string[], mark: number[]}} Source */
 /**
  * @typedef {object} SpaceDef
@@ -44,7 +47,7 @@ export class Schema {
     this.consumers = new Map();
     for (const [name, def] of this.spaces) {
       const read = new Set();
-      for (const one of def.cases) spacesOf(one.formula, read);
+      for (const one of def.cases) for (const expr of [one.formula, ...(one.inputs ?? [])]) spacesOf(expr, read);
       for (const target of read) {
         const list = this.consumers.get(target);
         if (list) list.push(name);

@@ -1,0 +1,77 @@
+// @ts-check
+/** The keys of the page. Never while typing; keys of one character can be switched off (WCAG 2.1.4). */
+import { parseCellKey } from './core/trace.js';
+
+const SETTING = 'pagewalk.single-keys';
+
+/**
+ * @param {import('./workbench.js').Workbench} bench
+ * @param {import('./core/i18n.js').Translate} t
+ * @param {import('./ui/help.js').HelpSheet} help
+ */
+export function connectKeys(bench, t, help) {
+  const openHelp = () => help.open({ t, singleKeys: singleKeys() });
+  for (const button of document.querySelectorAll('[data-help]')) button.addEventListener('click', openHelp);
+  document.addEventListener('pw-single-keys', (event) => remember(/** @type {CustomEvent} */ (event).detail.on));
+  document.addEventListener('keydown', (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (document.querySelector('dialog[open]')) return;
+    const field = target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+    if ((event.ctrlKey || event.metaKey) && !event.altKey) {
+      const typing = target instanceof HTMLInputElement && target.value !== target.defaultValue;
+      const key = event.key.toLowerCase();
+      if (!typing && (key === 'z' || key === 'y')) {
+        event.preventDefault();
+        bench.travel(key === 'y' || event.shiftKey ? 1 : -1);
+      }
+      return;
+    }
+    if (field || event.altKey) return;
+    if (event.key === '?' && singleKeys()) {
+      event.preventDefault();
+      openHelp();
+      return;
+    }
+    const run = action(bench, event, target);
+    if (!run) return;
+    event.preventDefault();
+    run();
+  });
+}
+
+/**
+ * @param {import('./workbench.js').Workbench} bench
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} target
+ * @returns {(() => unknown) | null}
+ */
+function action(bench, event, target) {
+  const by = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
+  if (by !== 0) return event.shiftKey ? () => bench.go({ step: bench.index + by }) : () => bench.walk(by);
+  if (event.shiftKey) return null;
+  if (event.key === 'Home') return () => bench.go({ stage: 'schedule', step: 0 });
+  if (event.key === 'End') return () => bench.go({ stage: 'update', step: bench.trace.numSteps - 1 });
+  if (event.key === 'Escape') return () => bench.setPin(null);
+  if (event.key === 'Enter' && target.dataset?.cell) {
+    const cell = parseCellKey(target.dataset.cell);
+    return cell ? () => bench.setPin({ ...cell, step: bench.index }) : null;
+  }
+  return null;
+}
+
+function singleKeys() {
+  try {
+    return localStorage.getItem(SETTING) !== 'off';
+  } catch {
+    return true; // storage is blocked: the default
+  }
+}
+
+/** @param {boolean} on */
+function remember(on) {
+  try {
+    localStorage.setItem(SETTING, on ? 'on' : 'off');
+  } catch {
+    // Storage is blocked: the choice lasts as long as the page.
+  }
+}

@@ -1,0 +1,265 @@
+// @ts-check
+/**
+ * Starts the page: reads what the server embedded, opens the scenario that the address names, and connects the
+ * elements with the workbench.
+ */
+import { Api, Problem, Unreachable } from './api.js';
+import { parseAddress, formatAddress } from './core/address.js';
+import * as edits from './core/edits.js';
+import { translator } from './core/i18n.js';
+import { Schema } from './core/schema.js';
+import { stageSentence } from './core/summary.js';
+import { cellKey, parseCellKey } from './core/trace.js';
+import * as drafts from './drafts.js';
+import { connectKeys } from './keys.js';
+import { connectTheme } from './theme-switch.js';
+import { Lighting } from './ui/lighting.js';
+import './ui/board.js';
+import './ui/examples.js';
+import './ui/help.js';
+import './ui/inspector.js';
+import './ui/kv-map.js';
+import './ui/mapping-lines.js';
+import './ui/notices.js';
+import './ui/rail.js';
+import './ui/rows-table.js';
+import './ui/schedule.js';
+import './ui/strip.js';
+import { Workbench } from './workbench.js';
+
+/** @typedef {import('./ui/view.js').View} View */
+
+const embedded = (/** @type {string} */ id) => JSON.parse(document.getElementById(id)?.textContent ?? 'null');
+const boot = embedded('pw-boot');
+const t = translator(embedded('pw-catalogue'));
+const root = /** @type {HTMLElement} */ (document.querySelector('[data-workbench]'));
+const elements = ['pw-notices', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-examples', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
+const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
+const lighting = new Lighting(root);
+
+const bench = new Workbench({ api: new Api(boot.root, boot.lang), schema: new Schema(embedded('pw-schema')), t, lang: boot.lang, draw });
+/** @type {Record<string, any>} coordinates of the cell looked at */
+let coordinates = {};
+let announced = '';
+let revealed = '';
+
+/** @param {View} view */
+function draw(view) {
+  for (const element of elements) element.view = view;
+  root.dataset.step = String(view.index);
+  root.dataset.stage = view.stage;
+  root.toggleAttribute('data-stale', view.faults.length > 0);
+  root.toggleAttribute('data-busy', view.busy);
+  root.setAttribute('data-ready', '');
+  const title = view.draft.title || t('scenario.untitled');
+  for (const element of document.querySelectorAll('[data-title]')) element.textContent = title;
+  document.title = `${title} · PageWalk`;
+  light();
+  writeAddress();
+  announce(view);
+  reveal(view);
+}
+
+function light() {
+  const now = bench.light();
+  coordinates = now.coordinates;
+  lighting.show(now.links, now.lit, coordinates, bench.pin ? cellKey(bench.pin.space, bench.pin.at) : null);
+  const lines = /** @type {any} */ (document.querySelector('pw-lines'));
+  if (lines) lines.lit = new Set(coordinates.batch_idx === undefined ? [] : [coordinates.batch_idx]);
+}
+
+/** One sentence for each step and stage. @param {View} view */
+function announce(view) {
+  const place = `${view.index}|${view.stage}|${view.faults.map(({ message }) => message).join()}`;
+  if (place === announced) return;
+  announced = place;
+  const sentence = view.faults.length > 0 ? view.faults[0].message : stageSentence(view.step, view.stage, t);
+  live.textContent = t('announce', { step: view.index, stage: t(`stage.${view.stage}`), sentence });
+}
+
+/** Focus and pin bring their counterparts into sight inside their own tables; hover moves nothing. @param {View} view */
+function reveal(view) {
+  const cell = bench.focus ?? view.pin;
+  const key = cell ? `${view.index}|${cellKey(cell.space, cell.at)}` : '';
+  if (key === revealed) return;
+  revealed = key;
+  if (!cell) return;
+  for (const table of /** @type {NodeListOf<any>} */ (root.querySelectorAll('pw-rows, pw-strip, pw-kv'))) {
+    const entry = coordinates[table.axis];
+    if (typeof entry === 'number') table.reveal(entry);
+  }
+}
+
+function writeAddress() {
+  if (!bench.touched) return;
+  const address = bench.address();
+  const url = location.pathname + (address || '');
+  if (address !== location.search) history.replaceState(null, '', url);
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-lang-link]'))) {
+    link.href = location.pathname + formatAddress({ ...parseAddress(bench.address()), lang: link.dataset.langLink });
+  }
+}
+
+/** @param {EventTarget | null} target */
+function cellOf(target) {
+  const element = target instanceof Element ? target.closest('[data-cell]') : null;
+  const parsed = element instanceof HTMLElement ? parseCellKey(element.dataset.cell ?? '') : null;
+  return parsed ? { ...parsed, step: bench.index } : null;
+}
+
+function connectPointer() {
+  root.addEventListener('pointerover', (event) => {
+    if (event.pointerType === 'touch') return;
+    const cell = cellOf(event.target);
+    if (!cell && !bench.hover) return;
+    bench.hover = cell;
+    lookedElsewhere();
+  });
+  root.addEventListener('pointerleave', () => {
+    bench.hover = null;
+    lookedElsewhere();
+  });
+  root.addEventListener('focusin', (event) => {
+    const cell = event.target instanceof Element && event.target.matches(':focus-visible') ? cellOf(event.target) : null;
+    if (!cell && !bench.focus) return;
+    bench.focus = cell;
+    lookedElsewhere();
+  });
+  root.addEventListener('focusout', (event) => {
+    if (!bench.focus || (event.relatedTarget instanceof Element && event.relatedTarget.closest('[data-cell]'))) return;
+    bench.focus = null;
+    lookedElsewhere();
+  });
+  root.addEventListener('click', (event) => {
+    if (event.target instanceof Element && event.target.closest('input, button, a, summary')) return;
+    const cell = cellOf(event.target);
+    if (!cell) return;
+    const same = bench.pin && cellKey(bench.pin.space, bench.pin.at) === cellKey(cell.space, cell.at);
+    bench.setPin(same ? null : cell);
+  });
+}
+
+let asked = false;
+/** The look moved without anything else changing: only light and the inspector are drawn. */
+function lookedElsewhere() {
+  if (asked) return;
+  asked = true;
+  requestAnimationFrame(() => {
+    asked = false;
+    const view = bench.view();
+    light();
+    const inspector = /** @type {any} */ (document.querySelector('pw-inspector'));
+    inspector.view = view;
+    reveal(view);
+  });
+}
+
+/** @param {string} type @param {(detail: any) => unknown} handle */
+function on(type, handle) {
+  document.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
+}
+
+function connectElements() {
+  root.addEventListener('pw-drawn', (event) => lighting.paint(/** @type {HTMLElement} */ (event.target)));
+  on('go', (place) => bench.go(place));
+  on('walk', ({ by }) => bench.walk(by));
+  on('pin', (cell) => bench.setPin(cell));
+  on('unpin', () => bench.setPin(null));
+  on('control', () => {
+    bench.control = !bench.control;
+    bench.redraw();
+  });
+  on('undo', () => bench.travel(-1));
+  on('redo', () => bench.travel(1));
+  on('revert', () => bench.revert());
+  on('retry', () => bench.compute());
+  on('dismiss', ({ kind }) => bench.dismiss(kind));
+  on('restore', () => {
+    const [last] = drafts.drafts();
+    bench.dismiss('draft');
+    if (last) openAs(last.scenario, { kind: 'draft', name: last.id });
+  });
+  on('example', ({ name }) => openExample(name));
+  on('edit', (what) => bench.edit((draft) => changed(draft, what)));
+}
+
+/** @param {import('./core/edits.js').Scenario} draft @param {any} what */
+function changed(draft, what) {
+  switch (what.kind) {
+    case 'count':
+      return edits.setScheduled(draft, what.step, what.req_id, what.value);
+    case 'prompt':
+      return edits.setPromptLen(draft, what.request, what.value);
+    case 'add-step':
+      return edits.addStep(draft);
+    case 'add-request':
+      return edits.addRequest(draft);
+    case 'remove-step':
+      return edits.removeStep(draft, what.step);
+    case 'remove-request':
+      return edits.removeRequest(draft, what.req_id);
+    case 'fix':
+      return edits.applyPatch(draft, what.patch ?? []);
+    default:
+      return draft;
+  }
+}
+
+/** Opens another scenario: a new entry in the browser's history. @param {any} scenario @param {import('./workbench.js').Origin} origin */
+async function openAs(scenario, origin) {
+  history.pushState(null, '', location.pathname + formatAddress({ [origin.kind]: origin.name, lang: parseAddress(location.search).lang }));
+  bench.touched = true;
+  await bench.open(scenario, origin);
+}
+
+/** @param {string} name */
+async function openExample(name) {
+  try {
+    await openAs(await bench.api.example(name), { kind: 'example', name });
+  } catch (error) {
+    if (error instanceof Unreachable) bench.notice('offline', t('notice.offline'));
+    else if (error instanceof Problem) bench.notice('example', error.message);
+    else throw error;
+    bench.redraw();
+  }
+}
+
+/** Opens what the address names; whatever of it cannot be had is said. */
+async function openAddress() {
+  const address = parseAddress(location.search);
+  const bare = location.search === '' || Object.entries(address).every(([name, value]) => name === 'lang' || value === null || (Array.isArray(value) && value.length === 0));
+  let scenario = boot.scenario;
+  /** @type {import('./workbench.js').Origin} */
+  let origin = { kind: 'example', name: boot.example };
+  if (address.draft) {
+    const kept = drafts.draft(address.draft);
+    if (kept) {
+      scenario = kept.scenario;
+      origin = { kind: 'draft', name: kept.id };
+    } else bench.notice('lost', t('notice.draft_missing'));
+  } else if (address.example && address.example !== boot.example) {
+    if (boot.unknown_example === address.example) bench.notice('example', t('notice.no_example', { name: address.example }));
+    else {
+      scenario = await bench.api.example(address.example);
+      origin = { kind: 'example', name: address.example };
+    }
+  } else if (bare && drafts.drafts().length > 0) bench.notice('draft', t('notice.draft', { title: drafts.drafts()[0].title || t('scenario.untitled') }));
+  if (address.rest.some(([name]) => name === 's')) bench.notice('link', t('notice.link_unreadable'));
+  if (address.ignored.length > 0) bench.notice('ignored', t('notice.ignored', { names: address.ignored.join(', ') }));
+  // A bare address shows what the page is about: the first token, followed to its slot.
+  await bench.open(scenario, origin, bare ? { pin: 'slot_mappings.0.0' } : address);
+}
+
+connectElements();
+connectPointer();
+connectTheme(t);
+connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')));
+addEventListener('popstate', () => openAddress());
+await openAddress();
+writeAddress();
+try {
+  bench.examples = await bench.api.examples();
+  bench.redraw();
+} catch (error) {
+  if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
+}

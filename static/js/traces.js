@@ -1,0 +1,107 @@
+// @ts-check
+/**
+ * The computed steps of one scenario, fetched a few at a time around the one that is looked at.
+ */
+import { Links } from './core/links.js';
+import { Step } from './core/trace.js';
+import { Problem } from './api.js';
+
+/** @typedef {import('./core/edits.js').Scenario} Scenario */
+
+/** Steps kept in memory; those farthest from the one on screen go first. */
+const MOST = 24;
+
+export class Trace {
+  /**
+   * @param {import('./api.js').Api} api
+   * @param {import('./core/schema.js').Schema} schema
+   * @param {Scenario} scenario
+   */
+  constructor(api, schema, scenario) {
+    this.api = api;
+    this.schema = schema;
+    this.scenario = scenario;
+    /** @type {Record<string, any>} */
+    this.constants = {};
+    /** @type {Record<string, any>[]} */
+    this.summary = [];
+    /** @type {{step: number, code: string, message: string, needed?: number, free?: number} | null} */
+    this.stopped = null;
+    /** @type {Map<number, Step>} */
+    this.steps = new Map();
+    /** @type {Map<string, Links>} */
+    this.linked = new Map();
+  }
+
+  get numSteps() {
+    return this.scenario.steps.length;
+  }
+
+  /** Steps that were computed: all of them, or those before the trace stopped. */
+  get numComputed() {
+    return this.stopped ? Math.min(this.stopped.step, this.numSteps) : this.numSteps;
+  }
+
+  /**
+   * Makes a step ready, with the one before it. Throws what the API throws.
+   * @param {number} index
+   */
+  async load(index) {
+    if (this.has(index)) return;
+    if (this.numSteps === 0) {
+      this.#take(await this.api.trace(this.scenario, { last: -1 }));
+      return;
+    }
+    const first = Math.max(0, index - 1);
+    try {
+      this.#take(await this.api.trace(this.scenario, { first, last: index + 1 }));
+    } catch (error) {
+      const tooLarge = error instanceof Problem && error.faults.some(({ code }) => code === 'response_too_large');
+      if (!tooLarge) throw error;
+      // Three large steps do not fit into one answer: one at a time.
+      this.#take(await this.api.trace(this.scenario, { first: index, last: index }));
+      if (first < index) this.#take(await this.api.trace(this.scenario, { first, last: first }));
+    }
+    this.#forget(index);
+  }
+
+  /** @param {number} index */
+  has(index) {
+    if (this.summary.length === 0 && this.numSteps > 0) return false;
+    if (index >= this.numComputed) return this.summary.length > 0 || this.stopped !== null;
+    return this.steps.has(index) && (index === 0 || this.steps.has(index - 1));
+  }
+
+  /** A step, or an empty one in its place where there is none to show. @param {number} index @returns {Step} */
+  step(index) {
+    return this.steps.get(index) ?? new Step({ index, num_reqs: 0, num_tokens: 0, num_reqs_padded: 0, num_tokens_padded: 0, cudagraph_mode: 'NONE', req_ids: [], req_id_to_index: {}, free_indices: [], events: [], spaces: {}, checks: [] });
+  }
+
+  /** @param {number} index @returns {Links} */
+  links(index) {
+    const key = `${index}|${this.steps.has(index)}|${this.steps.has(index - 1)}`;
+    let links = this.linked.get(key);
+    if (!links) {
+      links = new Links(this.schema, this.constants, this.step(index), this.steps.get(index - 1) ?? null);
+      this.linked.set(key, links);
+    }
+    return links;
+  }
+
+  /** @param {any} body */
+  #take(body) {
+    this.constants = body.constants ?? {};
+    this.summary = body.summary;
+    this.stopped = body.stopped;
+    for (const step of body.steps) if (!this.steps.has(step.index)) this.steps.set(step.index, new Step(step));
+  }
+
+  /** @param {number} index */
+  #forget(index) {
+    const far = [...this.steps.keys()].sort((a, b) => Math.abs(b - index) - Math.abs(a - index));
+    for (const step of far.slice(0, Math.max(0, far.length - MOST))) {
+      this.steps.delete(step);
+      for (const key of this.linked.keys()) if (key.startsWith(`${step}|`)) this.linked.delete(key);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// @ts-check
+/**
+ * All stages of one step: the current one large and explained, the others small but whole.
+ */
+import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
+import { stageSentence } from '../core/summary.js';
+import { sizesOf } from './columns.js';
+import { panelOf } from './panels.js';
+import { say } from './view.js';
+
+/** @typedef {import('./view.js').View} View */
+
+/** Stages side by side, top to bottom. The schedule has its own place above the board. */
+const TIERS = [['state-pool', 'batch'], ['flatten'], ['block-tables', 'slot-mapping'], ['kv-cache', 'update']];
+
+export class Board extends HTMLElement {
+  /** @type {View | null} */
+  #view = null;
+
+  connectedCallback() {
+    this.addEventListener('click', (event) => {
+      const title = /** @type {HTMLElement} */ (event.target).closest('[data-go-stage]');
+      if (title instanceof HTMLElement) say(this, 'go', { stage: title.dataset.goStage });
+    });
+    this.addEventListener('pw-drawn', () => this.lines?.redraw());
+  }
+
+  /** @returns {import('./mapping-lines.js').MappingLines | null} */
+  get lines() {
+    return this.querySelector('pw-lines');
+  }
+
+  /** @param {View} view */
+  set view(view) {
+    this.#view = view;
+    this.#draw();
+  }
+
+  #draw() {
+    const view = /** @type {View} */ (this.#view);
+    const { step, stage, t } = view;
+    if (step.empty) {
+      render(html`<div class="board" data-stage-now=${stage}>${this.#emptyStep(view)}</div>`, this);
+      return;
+    }
+    const sizes = sizesOf(view);
+    const tiers = TIERS.map((stages) => {
+      const panels = stages.map((name) => this.#panel(view, name, sizes));
+      if (stages[0] === 'state-pool') panels.splice(1, 0, html`<pw-lines .view=${view}></pw-lines>`);
+      return html`<div class="tier" data-tier=${stages[0]}>${panels}</div>`;
+    });
+    render(html`<div class="board" data-stage-now=${stage} data-step=${step.index}>${tiers}</div>`, this);
+    this.setAttribute('aria-label', t('board.label', { step: step.index }));
+  }
+
+  /** @param {View} view @param {string} name @param {Map<string, number>} sizes */
+  #panel(view, name, sizes) {
+    const { t } = view;
+    const now = view.stage === name || view.stage === 'all';
+    return html`<section class="panel ${now ? 'now' : ''}" data-stage=${name} data-current=${view.stage === name ? '' : nothing} aria-labelledby="title-${name}">
+      <header>
+        <h2 id="title-${name}"><button type="button" data-go-stage=${name} aria-current=${view.stage === name ? 'step' : nothing}>${t(`stage.${name}`)}</button></h2>
+        <p class="sentence">${stageSentence(view.step, name, t)}</p>
+      </header>
+      ${view.stage === name ? html`<div class="about"><p>${t(`stage.${name}.what`)}</p><p class="why">${t(`stage.${name}.why`)}</p></div>` : nothing}
+      ${panelOf(name, view, now, sizes)}
+    </section>`;
+  }
+
+  /** A step that schedules nothing still has its pool. @param {View} view */
+  #emptyStep(view) {
+    const { t } = view;
+    return html`<div class="empty" data-empty-step>
+        <h2>${t('empty_step.title', { step: view.index })}</h2>
+        <p>${t('empty_step.text')}</p>
+      </div>
+      <div class="tier" data-tier="state-pool">${this.#panel(view, 'state-pool', sizesOf(view))}</div>`;
+  }
+}
+
+customElements.define('pw-board', Board);

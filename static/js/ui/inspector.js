@@ -1,0 +1,192 @@
+// @ts-check
+/**
+ * Everything about the cell that is looked at: value, meaning, formula with its numbers, the walk through the
+ * index spaces, the code that computed it. Every number that is a cell is a button that pins it.
+ */
+import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
+import { before } from '../core/changes.js';
+import { explain } from '../core/explain.js';
+import { formulaText } from '../core/formula.js';
+import { groupDigits } from '../core/i18n.js';
+import { cellKey, isNull } from '../core/trace.js';
+import { stateWords, valueText } from './cell.js';
+import { accentOf, named } from './names.js';
+import { requestTag } from './tag.js';
+
+/** @typedef {import('./view.js').View} View */
+/** @typedef {import('../core/formula.js').Piece} Piece */
+/** @typedef {import('../core/explain.js').Explanation} Explanation */
+
+const MOST_USES = 6;
+const INT32 = 2 ** 31;
+
+export class Inspector extends HTMLElement {
+  /** @param {View} view */
+  set view(view) {
+    const look = view.look && view.look.step === view.index ? view.look : null;
+    const cell = look ? explain(view.links, look.space, look.at, { group: view.group }) : null;
+    render(html`${cell ? this.#cell(view, cell) : this.#invitation(view)}${checks(view, cell)}`, this);
+    this.toggleAttribute('data-cell-shown', cell !== null);
+  }
+
+  /** Nothing is looked at: how to begin. @param {View} view */
+  #invitation(view) {
+    const { t, step } = view;
+    const starts = step.space('query_start_loc');
+    return html`<section class="invitation">
+      <h2>${t('inspector.title')}</h2>
+      <p>${t('inspector.how')}</p>
+      ${step.empty
+        ? nothing
+        : html`<h3>${t('inspector.follow')}</h3>
+          <ul class="follow">${step.json.req_ids.slice(0, 8).map((req_id, row) => html`<li>${cellButton(view, { space: 'slot_mappings', at: [view.group, Number(starts?.get([row]))], step: step.index }, html`${requestTag(view, req_id)} ${t('inspector.to_slot', { slot: step.space('slot_mappings')?.get([view.group, Number(starts?.get([row]))]) })}`, 'follow-button')}</li>`)}</ul>`}
+    </section>`;
+  }
+
+  /** @param {View} view @param {Explanation} cell */
+  #cell(view, cell) {
+    const { t } = view;
+    const pinned = view.pin !== null && view.pin.step === view.index && cellKey(view.pin.space, view.pin.at) === cellKey(cell.space, cell.at);
+    const old = before(view.step, view.prev, cell.space, cell.at);
+    const note = cell.note ? t(`note.${cell.note}`, words(view, cell)) : '';
+    return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
+      <h2><span class=${accentOf(cell.def.holds)}>${named(cell.space)}</span> ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}</h2>
+      <p class="big" data-value><span class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
+      ${cell.state ? html`<p class="state" data-state=${cell.state}>${stateWords(view, cell.state)}</p>` : nothing}
+      ${note ? html`<p class="note" data-note>${note}</p>` : nothing}
+      ${cell.formula.length > 0 ? formula(view, cell) : nothing}
+      <p class="actions">${cellButton(view, pinned ? null : { space: cell.space, at: cell.at, step: view.index }, pinned ? t('inspector.unpin') : t('inspector.pin'), 'btn')}
+        <button type="button" class="btn" data-control aria-pressed=${view.control ? 'true' : 'false'} @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button></p>
+      ${walk(view, cell)}
+      ${bytes(view, cell)}
+      ${uses(view, cell)}
+      ${code(view, cell)}
+    </section>`;
+  }
+}
+
+/** Sentences name the request and print whole numbers. @param {View} view @param {Explanation} cell */
+function words(view, cell) {
+  const names = view.constants.group_names ?? [];
+  const group = Number(cell.params.group ?? 0);
+  return { ...cell.params, group: names[group] ?? group, block_size: view.constants.block_size?.[group] };
+}
+
+/** @param {View} view @param {string} dim @param {number} index */
+function dimName(view, dim, index) {
+  const key = `dim.${dim}`;
+  const text = view.t(key, { index });
+  return text === key ? `${dim} ${index}` : text;
+}
+
+/**
+ * A button that pins a cell; with null it unpins.
+ * @param {View} view
+ * @param {import('../core/formula.js').CellRef | null} ref
+ * @param {unknown} content
+ * @param {string} kind
+ * @param {string} [label] name for a screen reader
+ * @param {string} [under] what the number is, printed under it
+ */
+function cellButton(view, ref, content, kind, label, under) {
+  const go = (/** @type {Event} */ event) => event.currentTarget?.dispatchEvent(new CustomEvent(ref ? 'pw-pin' : 'pw-unpin', { bubbles: true, detail: ref }));
+  const breakable = under?.replaceAll('_', '_\u200b');
+  return html`<button type="button" class=${kind} data-ref=${ref ? cellKey(ref.space, ref.at) : nothing} data-ref-step=${ref && ref.step !== view.index ? ref.step : nothing} aria-label=${label ?? nothing} data-under=${breakable ?? nothing} @click=${go}>${content}</button>`;
+}
+
+/** @param {View} view @param {Piece} piece */
+function printed(view, piece) {
+  if (piece.kind === 'operator') return html`<span class="op">${piece.text}</span>`;
+  const name = piece.label ?? '';
+  const short = name.replace(/\[.*$/, '');
+  const accent = accentOf(view.schema.def(short)?.holds ?? short);
+  const there = piece.ref && piece.ref.step !== view.index ? view.t('formula.step', { name: short, step: piece.ref.step }) : short;
+  if (piece.ref) return cellButton(view, piece.ref, html`<span class="fv">${piece.text}</span>`, `ref ${accent}`, `${name} = ${piece.text}`, there);
+  return html`<span class="part ${accent}" data-under=${piece.kind === 'cell' ? nothing : there.replaceAll('_', '_\u200b') || nothing} title=${name || nothing}>${piece.text}</span>`;
+}
+
+/** @param {View} view @param {Explanation} cell */
+function formula(view, cell) {
+  const alone = cell.formula.length === 1;
+  const result = valueText(view, cell.def.dtype, cell.value, cell.space);
+  const same = alone && formulaText(cell.formula) === result;
+  return html`<p class="formula" data-formula>${cell.formula.map((piece) => printed(view, piece))}${same ? nothing : html`<span class="op"> = </span><span class="equals">${result}</span>`}</p>`;
+}
+
+/** @param {View} view @param {Explanation} cell */
+function walk(view, cell) {
+  const { t } = view;
+  if (cell.walk.length === 0) return nothing;
+  return html`<h3>${t('inspector.walk')}</h3>
+    <ol class="walk" data-walk>${cell.walk.map((one) => {
+      const value = one.name === 'req_id' ? requestTag(view, String(one.value)) : html`<b class=${accentOf(one.name)}>${one.name === 'byte_offset' ? groupDigits(Number(one.value)) : one.value}</b>`;
+      const how = one.how.filter((piece) => piece.ref);
+      const direct = how.length === 1 && one.how.length === 1;
+      return html`<li data-coordinate=${one.name} data-coordinate-value=${one.value}><span class="k">${t(`walk.${one.name}`)}</span> ${value}${direct ? html` ${cellButton(view, how[0].ref ?? null, how[0].label, 'via')}` : nothing}</li>`;
+    })}</ol>`;
+}
+
+/** @param {View} view @param {Explanation} cell */
+function bytes(view, cell) {
+  const { t, constants } = view;
+  const offset = cell.params.byte_offset;
+  const slot = cell.params.slot_id;
+  if (offset === undefined || slot === undefined || isNull(offset)) return nothing;
+  const group = Number(cell.params.group ?? 0);
+  return html`<h3>${t('inspector.bytes')}</h3><p class="bytes"><span class="num" data-bytes>${groupDigits(Number(offset))}</span> ${t('inspector.bytes.into', { heads: constants.num_kv_heads, head_size: constants.head_size, itemsize: constants.itemsize, bytes: ofGroup(constants.bytes_per_slot, group) })}
+    ${Number(offset) >= INT32 ? html`<span class="beyond">${t('inspector.bytes.beyond')}</span>` : nothing}</p>`;
+}
+
+/** The cells computed from this one. @param {View} view @param {Explanation} cell */
+function uses(view, cell) {
+  const { t, links, step } = view;
+  const flat = step.space(cell.space)?.find(cell.at) ?? -1;
+  const outputs = flat < 0 ? [] : links.outputs(cell.space, flat);
+  if (outputs.length === 0) return nothing;
+  const shown = Array.from({ length: Math.min(outputs.length, MOST_USES) }, (_, place) => links.cellOf(outputs[place]));
+  return html`<h3>${t('inspector.used_by')}</h3><ul class="uses">${shown.map(({ space, cell: found }) => {
+    const at = space.at(found);
+    return html`<li>${cellButton(view, { space: space.name, at, step: step.index }, html`${space.name}[${at.join(', ')}]`, 'via')} <span class="num">${valueText(view, space.dtype, space.value(found), space.name)}</span></li>`;
+  })}${outputs.length > shown.length ? html`<li class="more">${t('inspector.more', { n: outputs.length - shown.length })}</li>` : nothing}</ul>`;
+}
+
+/** @param {View} view @param {Explanation} cell */
+function code(view, cell) {
+  const { source, vllm, exactness } = cell.def;
+  const { t } = view;
+  const marked = new Set(source?.mark ?? []);
+  const excerpt = source ? around(source) : [];
+  const indent = source ? Math.min(...excerpt.filter((line) => source.lines[line].trim() !== '').map((line) => source.lines[line].search(/\S/))) : 0;
+  return html`<h3>${t('inspector.code')} <span class="label" data-exactness=${exactness} title=${t(`exactness.${exactness}.what`)}>${t(`exactness.${exactness}`)}</span></h3>
+    ${source ? html`<pre tabindex="0" aria-label=${t('inspector.code')}><code>${excerpt.map((line) => (marked.has(line) ? html`<mark>${source?.lines[line].slice(indent)}</mark>\n` : html`${source?.lines[line].slice(indent)}\n`))}</code></pre><p class="file">${source.file}:${source.first_line + (source.mark[0] ?? 0)} · ${source.symbol}</p>` : nothing}
+    ${vllm ? html`<p class="file">${t('inspector.vllm')} · ${vllm.file.replace(/^vllm\/v1\//, '')} · <code>${vllm.symbol}</code></p>` : nothing}`;
+}
+
+/** A constant that is one number, or one for each group. @param {any} constant @param {number} group */
+function ofGroup(constant, group) {
+  return Array.isArray(constant) ? constant[group] : constant;
+}
+
+/** Lines around the marked ones, without the indentation they share. @param {import('../core/schema.js').Source} source */
+function around(source) {
+  const first = Math.max(0, Math.min(...source.mark) - 1);
+  const last = Math.min(source.lines.length - 1, Math.max(...source.mark) + 1);
+  return Array.from({ length: last - first + 1 }, (_, place) => first + place);
+}
+
+/** @param {View} view @param {Explanation | null} cell */
+function checks(view, cell) {
+  const { t, step } = view;
+  const all = step.json.checks;
+  if (all.length === 0) return nothing;
+  const violated = all.filter((check) => !check.holds);
+  const concerns = (/** @type {import('../core/trace.js').Check} */ check) => cell !== null && check.cells.some(({ space, at }) => cellKey(space, at) === cellKey(cell.space, cell.at));
+  return html`<section class="checks">
+    <details ?open=${violated.length > 0}>
+      <summary data-checks=${violated.length > 0 ? 'violated' : 'hold'}>${violated.length > 0 ? html`<span class="bad">✕</span> ${t('checks.violated', { n: violated.length })}` : html`<span class="ok">✓</span> ${t('checks.hold', { n: all.length })}`}</summary>
+      <ul>${[...violated, ...all.filter((check) => check.holds)].map((check) => html`<li data-check=${check.name} data-holds=${check.holds ? 'true' : 'false'} class=${concerns(check) ? 'concerns' : ''}><span class=${check.holds ? 'ok' : 'bad'}>${check.holds ? '✓' : '✕'}</span> ${check.message}${check.cells.slice(0, 4).map(({ space, at }) => html` ${cellButton(view, { space, at, step: step.index }, `${space}[${at.join(', ')}]`, 'via')}`)}</li>`)}</ul>
+    </details>
+  </section>`;
+}
+
+customElements.define('pw-inspector', Inspector);

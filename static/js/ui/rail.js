@@ -1,0 +1,29 @@
+// @ts-check
+/** The stages of a step, which one is current, and the way back and on. */
+import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
+import { STAGES } from '../core/schema.js';
+import { say } from './view.js';
+
+export class Rail extends HTMLElement {
+  /** @param {import('./view.js').View} view */
+  set view(view) {
+    const { t, stage, index, numSteps } = view;
+    const first = index === 0 && (stage === STAGES[0] || stage === 'all');
+    const last = index >= numSteps - 1 && (stage === STAGES[STAGES.length - 1] || stage === 'all');
+    const link = (/** @type {string} */ name, /** @type {unknown} */ number) =>
+      html`<li><button type="button" class="stage" data-go-stage=${name} aria-current=${stage === name ? 'step' : nothing} @click=${() => say(this, 'go', { stage: name })}>${number}${t(`stage.${name}`)}</button></li>`;
+    render(
+      html`<nav aria-label=${t('rail.label')}>
+        <ol>${STAGES.map((name, place) => link(name, html`<span class="number">${place + 1}</span>`))}${link('all', nothing)}</ol>
+        <span class="steps">
+          <span class="where" data-step-name>${t('step.now', { step: index })}</span>
+          <button type="button" class="btn" data-back ?disabled=${first} @click=${() => say(this, 'walk', { by: -1 })}>← ${t('rail.back')}</button>
+          <button type="button" class="btn main" data-next ?disabled=${last} @click=${() => say(this, 'walk', { by: 1 })}>${t('rail.next')} →</button>
+        </span>
+      </nav>`,
+      this,
+    );
+  }
+}
+
+customElements.define('pw-rail', Rail);

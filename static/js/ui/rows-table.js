@@ -1,0 +1,186 @@
+// @ts-check
+/**
+ * A table with one row per request, pool row or block: index, the request's tag, then one column per space.
+ *
+ * Only the rows in sight are in the document. Rows are as high as the stylesheet's `--row` says.
+ */
+import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
+import { symbolic } from '../core/formula.js';
+import { scrollTo, visible } from '../core/viewport.js';
+import { listCell, valueCell } from './cell.js';
+import { find, moveFocus, setEntry } from './grid-keys.js';
+import { accentOf, named } from './names.js';
+import { letterOf, requestClass, requestTag } from './tag.js';
+
+/** @typedef {import('./view.js').View} View */
+/** @typedef {import('../core/layout.js').Line} Line */
+/**
+ * @typedef {object} RowsData
+ * @property {View} view
+ * @property {string} label  name of the table for a screen reader
+ * @property {string} axis
+ * @property {ArrayLike<number>} entries  which rows, in the order shown
+ * @property {Line[]} lines
+ * @property {boolean} big  the stage at hand
+ * @property {(entry: number) => string | null} owner
+ * @property {(entry: number) => string} [mark]  words shown where there is no request: free, freed
+ * @property {number} [chips]  entries of a list before it is elided
+ * @property {{head: string, cell: (entry: number) => unknown}[]} [extra]  further columns
+ */
+
+/** Below this many rows all of them are drawn. */
+const WINDOWED = 60;
+
+export class RowsTable extends HTMLElement {
+  /** @type {RowsData | null} */
+  #data = null;
+  #rowHeight = 26;
+  /** @type {Set<string>} lists that the reader opened */
+  #open = new Set();
+
+  connectedCallback() {
+    this.addEventListener('scroll', () => this.#draw(), { capture: true, passive: true });
+    this.addEventListener('keydown', (event) => {
+      if (moveFocus(this, event, { bring: (direction) => this.#bring(direction) })) {
+        event.preventDefault();
+        event.stopPropagation();
+      }
+    });
+    this.addEventListener('click', (event) => {
+      const gap = /** @type {HTMLElement} */ (event.target).closest('[data-open]');
+      if (!(gap instanceof HTMLElement)) return;
+      this.#open.add(String(gap.dataset.open));
+      this.#draw();
+    });
+  }
+
+  /** @param {RowsData} data */
+  set data(data) {
+    this.#data = data;
+    this.#rowHeight = data.big ? 30 : 26;
+    this.#draw();
+    setEntry(this);
+  }
+
+  /**
+   * Scrolls a row into sight inside this table.
+   * @param {number} entry
+   */
+  reveal(entry) {
+    const scroller = this.querySelector('.scroll');
+    const place = this.#data ? Array.prototype.indexOf.call(this.#data.entries, entry) : -1;
+    if (!scroller || place < 0) return;
+    const extent = scroller.clientHeight - this.#headHeight();
+    scroller.scrollTop = scrollTo({ scroll: scroller.scrollTop, extent, size: this.#rowHeight, index: place });
+    this.#draw();
+  }
+
+  get axis() {
+    return this.#data?.axis ?? '';
+  }
+
+  get lines() {
+    return this.#data?.lines ?? [];
+  }
+
+  #headHeight() {
+    return this.querySelector('thead')?.getBoundingClientRect().height ?? 0;
+  }
+
+  /** @param {'left' | 'right' | 'up' | 'down' | 'home' | 'end'} direction */
+  #bring(direction) {
+    const scroller = this.querySelector('.scroll');
+    if (!scroller || direction === 'left' || direction === 'right') return false;
+    const before = scroller.scrollTop;
+    if (direction === 'up') scroller.scrollTop -= this.#rowHeight * 4;
+    if (direction === 'down') scroller.scrollTop += this.#rowHeight * 4;
+    this.#draw();
+    return scroller.scrollTop !== before;
+  }
+
+  #draw() {
+    const data = this.#data;
+    if (!data) return;
+    const count = data.entries.length;
+    const scroller = this.querySelector('.scroll');
+    const window =
+      count <= WINDOWED
+        ? { first: 0, last: count, before: 0, after: 0 }
+        : visible({ scroll: scroller?.scrollTop ?? 0, extent: scroller?.clientHeight || 400, size: this.#rowHeight, count });
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+    const key = focused && this.contains(focused) ? focused.dataset.cell : undefined;
+    const rows = [];
+    for (let place = window.first; place < window.last; place += 1) rows.push(this.#row(data, data.entries[place], place));
+    const columns = data.lines.length + 2 + (data.extra?.length ?? 0);
+    const spacer = (/** @type {number} */ height) => (height > 0 ? html`<tr class="spacer" aria-hidden="true"><td colspan=${columns} .style=${`height:${height}px`}></td></tr>` : nothing);
+    render(
+      html`<div class="scroll" role="presentation">
+        <table role="grid" aria-label=${data.label} aria-rowcount=${count + 1}>
+          <thead><tr>${this.#head(data)}</tr></thead>
+          <tbody>${spacer(window.before)}${rows}${spacer(window.after)}</tbody>
+        </table>
+      </div>`,
+      this,
+    );
+    if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
+    this.dispatchEvent(new CustomEvent('pw-drawn', { bubbles: true }));
+  }
+
+  /** @param {RowsData} data */
+  #head(data) {
+    const { view } = data;
+    return html`<th scope="col" class="index ${accentOf(data.axis)}">${named(data.axis)}</th>
+      <th scope="col" class="req"><span class="vh">${view.t('table.request')}</span></th>
+      ${data.lines.map((line) => html`<th scope="col" class="${line.list ? 'list' : ''} ${accentOf(line.holds)}">${lineName(view, line)}${data.big ? hint(view, line) : nothing}</th>`)}
+      ${(data.extra ?? []).map(({ head }) => html`<th scope="col" class="list">${head}</th>`)}`;
+  }
+
+  /** @param {RowsData} data @param {number} entry @param {number} place */
+  #row(data, entry, place) {
+    const { view } = data;
+    const owner = data.owner(entry);
+    const mark = data.mark?.(entry) ?? '';
+    const must = view.look ? [view.look.at[view.look.at.length - 1]] : [];
+    return html`<tr data-axis=${data.axis} data-index=${entry} aria-rowindex=${place + 2} class="${requestClass(view, owner)} ${mark ? 'idle' : ''}">
+      <th scope="row" class="index ${accentOf(data.axis)}">${entry}</th>
+      <td class="req">${requestTag(view, owner)}${mark ? html`<span class="mark">${mark}</span>` : nothing}</td>
+      ${data.lines.map((line) =>
+        line.list
+          ? listCell(view, line, entry, { most: data.chips ?? 8, open: this.#open.has(`${line.space}.${entry}`), must })
+          : valueCell(view, line, entry),
+      )}
+      ${(data.extra ?? []).map(({ cell }) => html`<td class="list">${cell(entry)}</td>`)}
+    </tr>`;
+  }
+}
+
+/**
+ * Name of a line, with its group where there are several.
+ * @param {View} view
+ * @param {Line} line
+ */
+export function lineName(view, line) {
+  const names = view.constants.group_names ?? [];
+  const group = line.group !== null && names.length > 1 ? html` <span class="group-name">${names[line.group] ?? line.group}</span>` : nothing;
+  return html`<span class="name">${named(line.space)}</span>${group}`;
+}
+
+/**
+ * How the cells of a line are computed, in names.
+ * @param {View} view
+ * @param {Line} line
+ */
+export function hint(view, line) {
+  const cases = view.schema.def(line.space)?.cases ?? [];
+  const formula = cases.map((one) => one.formula).find((one) => Array.isArray(one) && ['+', '-', '*', '//', '%'].includes(one[0]));
+  if (!formula) return nothing;
+  const text = symbolic(formula);
+  return text.length > 60 ? nothing : html`<span class="hint">${text}</span>`;
+}
+
+/** Letter of a request, for tables that have no room for more. @param {View} view @param {string | null} owner */
+export function ownerLetter(view, owner) {
+  return letterOf(view, owner);
+}
+
+customElements.define('pw-rows', RowsTable);

@@ -1,0 +1,28 @@
+// @ts-check
+/** A request's mark: letter, hatch and colour, and its name for those who do not see them. */
+import { html, nothing } from '../../vendor/lit-html/lit-html.js';
+
+/** @typedef {import('./view.js').View} View */
+
+/**
+ * Class names that give an element a request's colours and hatch.
+ * @param {View} view
+ * @param {string | null} reqId
+ */
+export function requestClass(view, reqId) {
+  const identity = reqId === null ? undefined : view.identities.get(reqId);
+  return identity ? `rq rq-c${identity.colour} rq-h${identity.hatch}` : '';
+}
+
+/** @param {View} view @param {string | null} reqId */
+export function letterOf(view, reqId) {
+  return reqId === null ? '' : (view.identities.get(reqId)?.letter ?? reqId);
+}
+
+/** @param {View} view @param {string | null} reqId */
+export function requestTag(view, reqId) {
+  if (reqId === null) return nothing;
+  const letter = letterOf(view, reqId);
+  const name = letter === reqId ? nothing : html`<span class="tag-name" title=${reqId}>${reqId}</span>`;
+  return html`<span class="tag ${requestClass(view, reqId)}" data-req=${reqId}>${letter}</span>${name}`;
+}

@@ -1,0 +1,45 @@
+// @ts-check
+/**
+ * What every element of the page is given to draw, and how it answers: it draws a `View` and speaks in events.
+ * No element keeps state of the scenario, and none fetches.
+ */
+
+/** @typedef {import('../core/formula.js').CellRef} CellRef */
+/** @typedef {{where: string, code: string, message: string, params?: Record<string, any>, fix?: any[] | null}} Fault */
+/**
+ * @typedef {object} View
+ * @property {import('../core/i18n.js').Translate} t
+ * @property {string} lang
+ * @property {import('../core/schema.js').Schema} schema
+ * @property {Record<string, any>} constants
+ * @property {Map<string, import('../core/identity.js').Identity>} identities
+ * @property {import('../core/edits.js').Scenario} draft  what the grid shows, valid or not
+ * @property {Record<string, any>[]} summary
+ * @property {import('../core/trace.js').Step} step
+ * @property {import('../core/trace.js').Step | null} prev
+ * @property {import('../core/links.js').Links} links
+ * @property {number} numSteps
+ * @property {number} index  the step on screen
+ * @property {string} stage  one of the stages, or `all`
+ * @property {CellRef | null} pin
+ * @property {CellRef | null} look  the cell looked at: hovered, focused or pinned
+ * @property {number} group  the KV-cache group that a cell without groups is read in
+ * @property {boolean} control  ordering and control are lit as well
+ * @property {Fault[]} faults  why the draft could not be computed
+ * @property {{kind: string, message: string}[]} notices
+ * @property {{step: number, code: string, message: string, needed?: number, free?: number} | null} stopped
+ * @property {boolean} busy
+ * @property {boolean} canUndo
+ * @property {boolean} canRedo
+ * @property {{name: string, title: string}[]} examples
+ */
+
+/**
+ * Says something to the page: `go`, `pin`, `unpin`, `edit`, `undo`, ...
+ * @param {EventTarget} from
+ * @param {string} type
+ * @param {any} [detail]
+ */
+export function say(from, type, detail) {
+  from.dispatchEvent(new CustomEvent(`pw-${type}`, { bubbles: true, detail }));
+}
