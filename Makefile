@@ -2,7 +2,7 @@
 # PYTHON names the Python to make it with; HOST and PORT say where `make run` serves.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format clean
+.PHONY: help run test check bench format clean
 
 setup := sh .make/setup.sh
 python := .venv/bin/python
@@ -21,6 +21,10 @@ test: check ## Run every check and every test, the browser's too
 check: ## Check format, style, types and dependency rules, Python and JavaScript
 	@$(setup) test
 	@sh .make/check.sh
+
+bench: ## Print figures of speed, as ratios taken in one run
+	@$(setup) bench
+	@$(python) -m tests.bench
 
 format: ## Lay the Python code out
 	@$(setup) test

@@ -48,11 +48,11 @@ def main(target: str) -> int:
         fcntl.flock(pyproject, fcntl.LOCK_EX)  # a second make in the same folder waits for the first
         try:
             extras = set(EXTRAS[target])
-            if target == "test" and not has_node():
+            if target != "run" and not has_node():
                 extras.add("node")
             make_environment()
             install_packages(extras)
-            if target == "test":
+            if target != "run":
                 install_browser()
                 install_node_packages()
         except SetupError as error:

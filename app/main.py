@@ -1,5 +1,6 @@
 """The application: settings in, a FastAPI app out."""
 
+import gc
 from typing import Any
 
 import torch
@@ -61,6 +62,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(pages_router(describe=describe, load_example=_example_scenario))
     app.mount("/static", static_files(), name="static")
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    # What is loaded by now stays: the garbage collector need not walk torch again and again while a request makes objects.
+    gc.collect()
+    gc.freeze()
     return app
 
 

@@ -55,6 +55,7 @@ class BlockTable:
         self.sliding_window = sliding_window
         self.cp = cp
         self.device = device
+        self._num_columns = num_columns
         self.block_table = torch.zeros(max_num_reqs, num_columns, dtype=torch.int32, device=device)  # by req_state_idx
         self.input_block_table = torch.zeros_like(self.block_table)  # by batch_idx
         self.num_blocks = torch.zeros(max_num_reqs, dtype=torch.int32, device=device)  # by req_state_idx
@@ -67,7 +68,7 @@ class BlockTable:
     def append_block_ids(self, req_state_idx: int, block_ids: Sequence[int], overwrite: bool) -> None:
         """Stage ids behind the row's blocks, or from column 0 on (`overwrite`, for a request that gets the row)."""
         start = 0 if overwrite else self._num_blocks_cpu[req_state_idx]
-        assert start + len(block_ids) <= self.block_table.shape[1], f"row {req_state_idx} is full"
+        assert start + len(block_ids) <= self._num_columns, f"row {req_state_idx} is full"
         self._num_blocks_cpu[req_state_idx] = start + len(block_ids)
         self._staged.append((req_state_idx, start, block_ids))
 
@@ -116,12 +117,12 @@ class BlockTable:
                 self.input_block_table[batch_idx, :length] = self.block_table[row, :length]
                 self.input_block_table[batch_idx, : min(nulls, length)] = 0
         else:
-            column = torch.arange(max_blocks, device=self.device)  # [max_blocks]
+            column = torch.arange(max_blocks, dtype=torch.int32, device=self.device)  # [max_blocks]
             destination = self.input_block_table[:num_reqs, :max_blocks]
             block_ids = self.block_table[:, :max_blocks].index_select(0, idx_mapping)  # [num_reqs, max_blocks]
             if self.sliding_window is not None:
                 block_ids = block_ids.masked_fill(column < null_blocks[:, None], 0)
-            destination.copy_(torch.where(column < num_blocks[:, None], block_ids, destination))
+            torch.where(column < num_blocks[:, None], block_ids, destination, out=destination)
         written = self.input_written_columns
         written[:num_reqs] = torch.maximum(written[:num_reqs], num_blocks)
         self.input_block_table[num_reqs:num_rows_cleared] = 0

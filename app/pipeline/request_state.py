@@ -61,7 +61,7 @@ class RequestState:
         """
         assert req_id not in self.req_id_to_index, f"{req_id!r} already has a row"
         assert self.free_indices, "no free row"
-        if req_state_idx is None:
+        if req_state_idx is None or req_state_idx == self.free_indices[-1]:
             req_state_idx = self.free_indices.pop()
         else:
             self.free_indices.remove(req_state_idx)

@@ -142,7 +142,7 @@ class Runner:
 
     def step(self, scheduled: SchedulerOutput) -> StepRecord:
         """Run one engine step and return all it computed."""
-        self._update_pool(scheduled)
+        self.update_pool(scheduled)
         states = self.states
         pool = PoolSnapshot(
             prompt_len=states.prompt_len.clone(),
@@ -167,7 +167,7 @@ class Runner:
 
     def advance(self, scheduled: SchedulerOutput) -> None:
         """Run one engine step for its effect on the buffers alone: what `step` does, without flattening the tokens."""
-        self._update_pool(scheduled)
+        self.update_pool(scheduled)
         if not scheduled.num_scheduled_tokens:
             return
         batch = prepare_batch(
@@ -177,7 +177,8 @@ class Runner:
         seq_lens = self.states.num_computed_tokens[batch.idx_mapping] + batch.num_scheduled_tokens
         self.post_update(batch, seq_lens, scheduled.sampled_token_ids)
 
-    def _update_pool(self, scheduled: SchedulerOutput) -> None:
+    def update_pool(self, scheduled: SchedulerOutput) -> None:
+        """Remove, add, append: the pool and the block tables as the step's kernels see them."""
         for req_id in scheduled.removed_req_ids:
             self.states.remove_request(req_id)
         self._add_requests(scheduled.new_requests)

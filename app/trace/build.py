@@ -1,6 +1,7 @@
 """From a pipeline record to the values of the spaces.
 
 Every space that `schema` declares gets its values here: nested lists that follow its dims, None where a log does not tell.
+The innermost lists are numpy arrays where they can be, since those are encoded without making a Python object per value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK, BlockTable, is_local_token
@@ -17,6 +19,8 @@ from app.pipeline.runner import Runner, StepRecord
 from app.scenario.plan import PlannedStep
 from app.trace.kv_blocks import KVBlocks, kv_blocks
 from app.trace.schema import SPACES
+
+Values = NDArray[Any] | list[int | None]
 
 _DECLARED = {space.name: space for space in SPACES}
 
@@ -30,6 +34,7 @@ class StepTensors:
     planned: PlannedStep
     layout: KVCacheLayout
     row_req_ids: Sequence[str | None]  # [max_num_reqs] whose data a row holds
+    live_rows: Tensor  # [num_live] int64, rows that a request holds
     kv_blocks: KVBlocks
     is_covered: tuple[Tensor | None, ...]  # per group: [num_tokens] bool, whether the row has the block; None: all have
 
@@ -47,9 +52,7 @@ def prepare_step(
     is_strict: bool,
 ) -> StepTensors:
     """Derive what the spaces need beside the record. Call it before the runner's next step."""
-    rows = torch.tensor(sorted(runner.states.req_id_to_index.values()), dtype=torch.int64, device=runner.device)
-    is_live = torch.zeros(runner.config.max_num_reqs, dtype=torch.bool, device=runner.device)
-    is_live[rows] = True
+    live_rows = torch.tensor(sorted(runner.states.req_id_to_index.values()), dtype=torch.int64, device=runner.device)
     num_computed = record.pool.num_computed_tokens.to(torch.int64)
     seq_lens, num_valid = num_computed.clone(), num_computed.clone()
     is_covered: list[Tensor | None] = []
@@ -59,8 +62,8 @@ def prepare_step(
         for table, slots in zip(runner.block_tables.groups, record.slots, strict=True):
             covered = slots.block_indices < table.num_blocks[record.flat.req_state_idx]
             is_covered.append(None if is_strict else covered)
-    blocks = kv_blocks(runner.block_tables.groups, is_live, num_computed, seq_lens, num_valid)
-    return StepTensors(runner, record, planned, layout, row_req_ids, blocks, tuple(is_covered))
+    blocks = kv_blocks(runner.block_tables.groups, live_rows, num_computed, seq_lens, num_valid)
+    return StepTensors(runner, record, planned, layout, row_req_ids, live_rows, blocks, tuple(is_covered))
 
 
 def count_values(step: StepTensors) -> int:
@@ -115,16 +118,16 @@ def _pool_values(step: StepTensors) -> dict[str, Any]:
     values: dict[str, Any] = {
         "row_req_ids": list(step.row_req_ids),
         "row_status": status,
-        "prompt_len": pool.prompt_len.tolist(),
-        "prefill_len": pool.prefill_len.tolist(),
-        "total_len": pool.total_len.tolist(),
-        "num_computed_tokens": pool.num_computed_tokens.tolist(),
-        "last_sampled_tokens": pool.last_sampled_tokens.tolist(),
-        "num_blocks": [table.num_blocks.tolist() for table in step.tables],
+        "prompt_len": _array(pool.prompt_len),
+        "prefill_len": _array(pool.prefill_len),
+        "total_len": _array(pool.total_len),
+        "num_computed_tokens": _array(pool.num_computed_tokens),
+        "last_sampled_tokens": _array(pool.last_sampled_tokens),
+        "num_blocks": [_array(table.num_blocks.clone()) for table in step.tables],
         "block_tables": [_ragged(table.block_table, table.written_columns) for table in step.tables],
     }
     if pool.draft_tokens.shape[1]:
-        values["draft_tokens"] = pool.draft_tokens.tolist()
+        values["draft_tokens"] = _array(pool.draft_tokens)
     return values
 
 
@@ -134,10 +137,10 @@ def _batch_values(step: StepTensors) -> dict[str, Any]:
     return {
         "sort_key": batch.sort_key,
         "schedule_idx": batch.schedule_idx,
-        "num_scheduled_tokens": batch.num_scheduled_tokens.tolist(),
-        "num_draft_tokens": batch.num_draft_tokens.tolist(),
-        "idx_mapping": batch.idx_mapping.tolist(),
-        "is_prefilling": batch.is_prefilling.tolist(),
+        "num_scheduled_tokens": _array(batch.num_scheduled_tokens),
+        "num_draft_tokens": _array(batch.num_draft_tokens),
+        "idx_mapping": _array(batch.idx_mapping),
+        "is_prefilling": _array(batch.is_prefilling),
     }
 
 
@@ -145,28 +148,28 @@ def _flat_values(step: StepTensors) -> dict[str, Any]:
     flat = step.record.flat
     assert flat is not None
     values = {
-        "query_start_loc": flat.query_start_loc.tolist(),
-        "seq_lens": flat.seq_lens.tolist(),
-        "token_batch_idx": flat.token_batch_idx.tolist(),
-        "positions": flat.positions.tolist(),
+        "query_start_loc": _array(flat.query_start_loc),
+        "seq_lens": _array(flat.seq_lens),
+        "token_batch_idx": _array(flat.token_batch_idx),
+        "positions": _array(flat.positions),
         "token_source": [TOKEN_SOURCES[source] for source in flat.token_source.tolist()],
-        "input_ids": flat.input_ids.tolist(),
-        "cu_num_logits": flat.cu_num_logits.tolist(),
-        "logits_indices": flat.logits_indices.tolist(),
-        "expanded_idx_mapping": flat.expanded_idx_mapping.tolist(),
-        "expanded_local_pos": flat.expanded_local_pos.tolist(),
+        "input_ids": _array(flat.input_ids),
+        "cu_num_logits": _array(flat.cu_num_logits),
+        "logits_indices": _array(flat.logits_indices),
+        "expanded_idx_mapping": _array(flat.expanded_idx_mapping),
+        "expanded_local_pos": _array(flat.expanded_local_pos),
     }
     if flat.dcp_local_seq_lens is not None:
-        values["dcp_local_seq_lens"] = flat.dcp_local_seq_lens.tolist()
+        values["dcp_local_seq_lens"] = _array(flat.dcp_local_seq_lens)
         cp = step.runner.config.cp
-        values["is_local"] = is_local_token(flat.positions, cp).tolist()
+        values["is_local"] = _array(is_local_token(flat.positions, cp))
     return values
 
 
 def _table_values(step: StepTensors) -> dict[str, Any]:
     batch, padding = step.record.batch, step.record.padding
     assert batch is not None and padding is not None
-    padded: list[list[int]] = [[]] * (padding.num_reqs_padded - batch.num_reqs)
+    padded: list[Values] = [[]] * (padding.num_reqs_padded - batch.num_reqs)
     return {
         "input_block_tables": [
             _ragged(table.input_block_table[: batch.num_reqs], table.input_written_columns[: batch.num_reqs]) + padded
@@ -179,19 +182,20 @@ def _slot_values(step: StepTensors) -> dict[str, Any]:
     padding = step.record.padding
     assert padding is not None
     names = ("block_indices", "block_offsets", "block_numbers", "slot_mappings", "slot_byte_offsets")
-    values: dict[str, list[list[int | None]]] = {name: [] for name in names}
+    values: dict[str, list[Values]] = {name: [] for name in names}
     for table, slots, is_covered in zip(step.tables, step.record.slots, step.is_covered, strict=True):
         is_unknown = slots.block_numbers == UNKNOWN_BLOCK
         if is_covered is not None:
             is_unknown = is_unknown | ~is_covered
         is_elsewhere = slots.slot_ids == PAD_SLOT_ID if table.cp.size > 1 else torch.zeros_like(is_unknown)
         is_unknown = is_unknown & ~is_elsewhere
-        nowhere: list[int | None] = [PAD_SLOT_ID] * (padding.num_tokens_padded - len(slots.slot_ids))
+        num_padding = padding.num_tokens_padded - len(slots.slot_ids)
+        slot_mapping = torch.nn.functional.pad(slots.slot_ids, (0, num_padding), value=PAD_SLOT_ID)
         byte_offsets = step.layout.byte_offsets(slots.block_numbers, slots.block_offsets, table.block_size)
-        values["block_indices"].append(slots.block_indices.tolist())
+        values["block_indices"].append(_array(slots.block_indices))
         values["block_offsets"].append(_masked(slots.block_offsets, is_elsewhere))
         values["block_numbers"].append(_masked(slots.block_numbers, is_elsewhere | is_unknown))
-        values["slot_mappings"].append(_masked(slots.slot_ids, is_unknown) + nowhere)
+        values["slot_mappings"].append(_masked(slot_mapping, is_unknown))
         values["slot_byte_offsets"].append(_masked(byte_offsets, is_elsewhere | is_unknown))
     return values
 
@@ -199,12 +203,12 @@ def _slot_values(step: StepTensors) -> dict[str, Any]:
 def _kv_cache_values(step: StepTensors) -> dict[str, Any]:
     blocks = step.kv_blocks
     return {
-        "kv_block_ids": blocks.block_ids.tolist(),
-        "kv_block_groups": blocks.groups.tolist(),
-        "kv_block_rows": blocks.rows.tolist(),
-        "kv_block_indices": blocks.indices.tolist(),
-        "kv_block_num_filled": blocks.num_filled.tolist(),
-        "kv_block_num_written": blocks.num_written.tolist(),
+        "kv_block_ids": _array(blocks.block_ids),
+        "kv_block_groups": _array(blocks.groups),
+        "kv_block_rows": _array(blocks.rows),
+        "kv_block_indices": _array(blocks.indices),
+        "kv_block_num_filled": _array(blocks.num_filled),
+        "kv_block_num_written": _array(blocks.num_written),
     }
 
 
@@ -214,26 +218,34 @@ def _update_values(step: StepTensors) -> dict[str, Any]:
     sampled: Mapping[str, Sequence[int]] = step.planned.sampled_token_ids
     return {
         "sampled_token_ids": [list(sampled.get(req_id, ())) for req_id in batch.req_ids],
-        "num_sampled": update.num_sampled.tolist(),
-        "num_rejected": update.num_rejected.tolist(),
-        "num_computed_tokens_after": update.num_computed_tokens_after.tolist(),
-        "total_len_after": update.total_len_after.tolist(),
+        "num_sampled": _array(update.num_sampled),
+        "num_rejected": _array(update.num_rejected),
+        "num_computed_tokens_after": _array(update.num_computed_tokens_after),
+        "total_len_after": _array(update.total_len_after),
     }
 
 
-def _ragged(table: Tensor, lengths: Tensor) -> list[list[int | None]]:
+def _array(tensor: Tensor) -> NDArray[Any]:
+    array: NDArray[Any] = tensor.cpu().numpy()
+    return array
+
+
+def _ragged(table: Tensor, lengths: Tensor) -> list[Values]:
     """Rows of a table, each up to its length, unknown ids as None."""
     widths = lengths.tolist()
-    used = table[:, : max(widths, default=0)]
-    rows = [row[:width] if width else [] for row, width in zip(used.tolist(), widths, strict=True)]
-    if bool((used == UNKNOWN_BLOCK).any()):
-        return [[None if block_id == UNKNOWN_BLOCK else block_id for block_id in row] for row in rows]
-    return rows
+    used = _array(table[:, : max(widths, default=0)].clone())  # the buffer changes with the next step
+    rows = [row[:width] for row, width in zip(used, widths, strict=True)]
+    if (used == UNKNOWN_BLOCK).any():
+        return [[None if block_id == UNKNOWN_BLOCK else block_id for block_id in row.tolist()] for row in rows]
+    return [*rows]
 
 
-def _masked(values: Tensor, is_hidden: Tensor) -> list[int | None]:
-    """Values as a list, None where hidden."""
+def _masked(values: Tensor, is_hidden: Tensor) -> Values:
+    """Values with None where hidden; `is_hidden` may be shorter."""
+    hidden = is_hidden.nonzero().squeeze(1).tolist()
+    if not hidden:
+        return _array(values)
     shown: list[int | None] = values.tolist()
-    for index in is_hidden.nonzero().squeeze(1).tolist():
+    for index in hidden:
         shown[index] = None
     return shown

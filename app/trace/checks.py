@@ -109,15 +109,13 @@ def _block_checks(step: StepTensors, history: RowHistory, num_blocks: int) -> It
     """Ids in the tables of live rows: in range, not the null block, owned once."""
     outside: list[Cell] = []
     null: list[Cell] = []
-    held: list[Tensor] = []  # per group [4, n]: block id, group, row, column
-    device = step.runner.device
-    live = torch.tensor(sorted(step.runner.states.req_id_to_index.values()), dtype=torch.int64, device=device)
-    num_computed = step.record.pool.num_computed_tokens
+    live = step.live_rows
+    num_computed = step.record.pool.num_computed_tokens[live]  # [num_live]
     for group, table in enumerate(step.tables):
         block_table = table.block_table[live]  # [num_live, columns]
-        columns = torch.arange(block_table.shape[1], device=device)
+        columns = torch.arange(block_table.shape[1], dtype=torch.int32, device=live.device)
         is_held = columns < table.num_blocks[live][:, None]
-        is_below_window = columns < table.num_null_blocks(num_computed[live])[:, None]
+        is_below_window = columns < table.num_null_blocks(num_computed)[:, None]
         for cells, is_wrong in (
             (outside, is_held & (block_table >= num_blocks)),
             (null, is_held & (block_table == 0) & ~is_below_window),
@@ -125,25 +123,28 @@ def _block_checks(step: StepTensors, history: RowHistory, num_blocks: int) -> It
             at_row, at_column = is_wrong.nonzero(as_tuple=True)
             places = zip(live[at_row].tolist(), at_column.tolist(), strict=True)
             cells += [("block_tables", (group, row, column)) for row, column in places]
-        at_row, at_column = (is_held & (block_table > 0) & ~is_below_window).nonzero(as_tuple=True)
-        ids = block_table[at_row, at_column].to(torch.int64)
-        held.append(torch.stack([ids, torch.full_like(at_row, group), live[at_row], at_column]))
-    entries = torch.cat(held, dim=1)
     yield Check("block_ids_in_range", {"num_blocks": num_blocks, "last": num_blocks - 1}, outside)
     yield Check("null_block_unowned", {}, null)
-    num_owned = int((entries[0].sort().values.diff() > 0).sum()) + bool(entries.shape[1])
-    yield Check("blocks_owned_once", {"num_blocks": num_owned}, _owned_twice(step, entries, history))
+    ids = step.kv_blocks.block_ids  # sorted
+    num_owned = int((ids[1:] != ids[:-1]).sum()) + (1 if len(ids) else 0)
+    yield Check("blocks_owned_once", {"num_blocks": num_owned}, _owned_twice(step, history))
 
 
-def _owned_twice(step: StepTensors, entries: Tensor, history: RowHistory) -> list[Cell]:
-    """Cells that name a block which somebody else holds, where that is not a shared prefix."""
-    entries = entries[:, entries[0].argsort(stable=True)]
-    same = entries[0][1:] == entries[0][:-1]
-    is_repeated = torch.zeros(entries.shape[1], dtype=torch.bool, device=entries.device)
+def _owned_twice(step: StepTensors, history: RowHistory) -> list[Cell]:
+    """Cells that name a block which somebody else holds, where that is not a shared prefix.
+
+    A block wholly below its row's sliding window is not read any more and no longer counts.
+    """
+    blocks, num_computed = step.kv_blocks, step.record.pool.num_computed_tokens
+    same = blocks.block_ids[1:] == blocks.block_ids[:-1]
+    is_repeated = torch.zeros(len(blocks.block_ids), dtype=torch.bool, device=same.device)
     is_repeated[1:] |= same
     is_repeated[:-1] |= same
+    entries = torch.stack([blocks.block_ids, blocks.groups, blocks.rows, blocks.indices])[:, is_repeated]
     by_block: dict[int, list[tuple[int, int, int]]] = {}
-    for block_id, group, row, column in entries[:, is_repeated].t().tolist():
+    for block_id, group, row, column in entries.t().tolist():
+        if column < int(step.tables[group].num_null_blocks(num_computed[row])):
+            continue
         by_block.setdefault(block_id, []).append((group, row, column))
     cells: list[Cell] = []
     for places in by_block.values():

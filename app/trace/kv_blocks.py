@@ -1,7 +1,7 @@
 """Physical blocks in use: who owns them and how far they are filled.
 
-In: the persistent block tables. Out: one entry per (block, group, row, column), by rising block id. A block in use that the
-tables name twice (a shared prefix) has an entry for each of its owners.
+In: the persistent block tables. Out: one entry per (block, group, row, column), by rising block id. A block that the tables
+name twice (a shared prefix) has an entry for each of its owners.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from app.pipeline.input_batch import get_dcp_local_seq_lens
 
 @dataclass(frozen=True)
 class KVBlocks:
-    """All [num_kv_blocks] int64, by kv_block_idx."""
+    """All [num_kv_blocks] int32, by kv_block_idx."""
 
     block_ids: Tensor
     groups: Tensor
@@ -27,32 +27,53 @@ class KVBlocks:
 
 
 def kv_blocks(
-    tables: Sequence[BlockTable], is_live: Tensor, num_computed: Tensor, seq_lens: Tensor, num_valid: Tensor
+    tables: Sequence[BlockTable], live_rows: Tensor, num_computed: Tensor, seq_lens: Tensor, num_valid: Tensor
 ) -> KVBlocks:
     """List the known blocks in the tables of live rows, null blocks left out.
 
     Args:
         tables: one per group.
-        is_live: [max_num_reqs] bool, rows that a request holds.
+        live_rows: [num_live] int64, rows that a request holds.
         num_computed: [max_num_reqs] tokens computed before the step.
         seq_lens: [max_num_reqs] tokens written once the step has run; `num_computed` for rows that do not run.
         num_valid: [max_num_reqs] tokens that count after the step, rejected drafts left out.
     """
-    parts: list[Tensor] = []
+    parts: list[tuple[Tensor, ...]] = []
     for group, table in enumerate(tables):
-        columns = torch.arange(table.block_table.shape[1], device=is_live.device)
-        is_held = is_live[:, None] & (columns < table.num_blocks[:, None]) & (table.block_table > 0)
-        rows, indices = is_held.nonzero(as_tuple=True)  # [n] each
-        block_ids = table.block_table[rows, indices].to(torch.int64)  # [n]
-        tokens_per_block = table.block_size * table.cp.size
-        start = indices * tokens_per_block  # [n] first position of the (virtual) block
+        num_blocks = table.num_blocks[live_rows]  # [num_live]
+        width = int(num_blocks.max()) if len(live_rows) else 0
+        columns = torch.arange(width, dtype=torch.int32, device=live_rows.device)
+        live_table = table.block_table[:, :width].index_select(0, live_rows)  # [num_live, width]
+        is_held = (columns < num_blocks[:, None]) & (live_table > 0)
+        block_ids = live_table[is_held]  # [n], row by row
+        place = torch.repeat_interleave(torch.arange(len(live_rows), device=live_rows.device), is_held.sum(1))  # [n]
+        rows = live_rows.to(torch.int32)[place]  # [n]
+        indices = columns.expand_as(is_held)[is_held]  # [n]
+        num_filled = _slots_within(num_valid[live_rows], place, indices, table)
+        written = _slots_within(seq_lens[live_rows], place, indices, table)
+        num_written = written - _slots_within(num_computed[live_rows], place, indices, table)
+        parts.append((block_ids, torch.full_like(rows, group), rows, indices, num_filled, num_written))
+    entries = [torch.cat(column) for column in zip(*parts, strict=True)]  # six of [num_kv_blocks]
+    order = _order(entries[0])
+    return KVBlocks(*(column.index_select(0, order) for column in entries))
 
-        def slots(num_tokens: Tensor, start: Tensor = start, rows: Tensor = rows, table: BlockTable = table) -> Tensor:
-            within = (num_tokens[rows] - start).clamp(0, table.block_size * table.cp.size)
-            return get_dcp_local_seq_lens(within, table.cp)
 
-        num_filled = slots(num_valid)
-        num_written = slots(seq_lens) - slots(num_computed)
-        parts.append(torch.stack([block_ids, torch.full_like(rows, group), rows, indices, num_filled, num_written]))
-    entries = torch.cat(parts, dim=1)  # [6, num_kv_blocks]
-    return KVBlocks(*entries[:, entries[0].argsort(stable=True)].unbind(0))
+def _slots_within(num_tokens: Tensor, place: Tensor, indices: Tensor, table: BlockTable) -> Tensor:
+    """How many of a row's first `num_tokens` tokens lie in its (virtual) block `indices`, on this rank. [n]"""
+    tokens_per_block = table.block_size * table.cp.size
+    within = (num_tokens.to(torch.int32)[place] - indices * tokens_per_block).clamp(0, tokens_per_block)
+    return within if table.cp.size == 1 else get_dcp_local_seq_lens(within, table.cp)
+
+
+def _order(block_ids: Tensor) -> Tensor:
+    """Places in order of rising block id, ties as they stand. [n]"""
+    num_entries = len(block_ids)
+    largest = int(block_ids.max()) if num_entries else 0
+    if largest <= 8 * num_entries + 65_536:
+        # Ids are dense and mostly different: put each at its place.
+        place_of = torch.full((largest + 1,), -1, dtype=torch.int64, device=block_ids.device)
+        place_of[block_ids.to(torch.int64)] = torch.arange(num_entries, device=block_ids.device)
+        order = place_of[place_of >= 0]
+        if len(order) == num_entries:
+            return order
+    return block_ids.argsort(stable=True)

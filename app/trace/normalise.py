@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.pipeline.block_tables import UNKNOWN_BLOCK
-from app.scenario.model import Step
+from app.scenario.model import Request, Step
 from app.scenario.plan import Plan, PlannedStep
 
 
@@ -15,7 +15,7 @@ def normalise(plan: Plan, first: int, last: int) -> dict[str, Any]:
     Where the window holds a step, blocks and rows of initial requests are explicit too. Prompts stay as they were sent.
     """
     document: dict[str, Any] = plan.scenario.model_dump(mode="python", exclude={"requests", "steps"})
-    document["requests"] = [_request(request.model_dump(mode="python")) for request in plan.scenario.requests]
+    document["requests"] = [_request(request) for request in plan.scenario.requests]
     has_window = first <= last
     for admission in plan.initial:
         initial = document["requests"][admission.request_idx]["initial"]
@@ -30,15 +30,19 @@ def normalise(plan: Plan, first: int, last: int) -> dict[str, Any]:
     return document
 
 
-def _request(request: dict[str, Any]) -> dict[str, Any]:
-    absent = [name for name in ("prompt_len", "prompt_token_ids", "initial") if request[name] is None]
-    for name in absent:
-        del request[name]
-    return request
+def _request(request: Request) -> dict[str, Any]:
+    document: dict[str, Any] = {"req_id": request.req_id}
+    if request.prompt_token_ids is None:
+        document["prompt_len"] = request.prompt_len
+    else:
+        document["prompt_token_ids"] = request.prompt_token_ids
+    if request.initial is not None:
+        document["initial"] = dict(request.initial)
+    return document
 
 
 def _step(step: Step) -> dict[str, Any]:
-    document = step.model_dump(mode="python")
+    document = dict(step)
     document["num_scheduled_tokens"] = [list(pair) for pair in step.num_scheduled_tokens]
     return document
 
@@ -55,5 +59,9 @@ def _lists(ids: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     return {req_id: list(token_ids) for req_id, token_ids in ids.items()}
 
 
-def _ids_per_group(block_ids: "Sequence[array[int]]") -> list[list[int | None]]:
-    return [[None if block_id == UNKNOWN_BLOCK else block_id for block_id in ids] for ids in block_ids]
+def _ids_per_group(block_ids: "Sequence[array[int]]") -> list[Sequence[int | None]]:
+    return [_known(ids) if UNKNOWN_BLOCK in ids else ids.tolist() for ids in block_ids]
+
+
+def _known(block_ids: "array[int]") -> list[int | None]:
+    return [None if block_id == UNKNOWN_BLOCK else block_id for block_id in block_ids]

@@ -7,6 +7,7 @@ steps before the window only advance the state, steps behind it are not run.
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
 import torch
 
 from app.errors import Fault, ScenarioError
@@ -29,7 +30,13 @@ ENGINE = "vllm 0.33.0"
 def trace_scenario(
     plan: Plan, device: torch.device, translate: Translate, first: int = 0, last: int | None = None
 ) -> dict[str, Any]:
-    """Run a plan and describe steps `first..last` (default: all; -1: none).
+    """`encode_trace` as Python objects."""
+    trace: dict[str, Any] = orjson.loads(encode_trace(plan, device, translate, first, last))
+    return trace
+
+
+def encode_trace(plan: Plan, device: torch.device, translate: Translate, first: int = 0, last: int | None = None) -> bytes:
+    """Run a plan and describe steps `first..last` (default: all; -1: none), as JSON.
 
     Raises:
         ScenarioError: `response_too_large` (413) if the window holds more than MAX_VALUES values.
@@ -41,7 +48,7 @@ def trace_scenario(
     runner = make_runner(plan, device)
     summary = summarise(plan, runner.dispatcher)
     steps = _run_window(plan, runner, layout, translate, first, last) if first <= last else []
-    return {
+    trace = {
         "version": 1,
         "scenario": normalise(plan, first, last),
         "engine": {"mirrors": ENGINE, "torch": torch.__version__.split("+")[0], "device": device.type},
@@ -50,6 +57,7 @@ def trace_scenario(
         "steps": steps,
         "stopped": _stopped(plan, translate),
     }
+    return orjson.dumps(trace, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
 def make_runner(plan: Plan, device: torch.device) -> Runner:

@@ -21,7 +21,7 @@ from app.scenario import load_plan
 from app.scenario.model import Scenario
 from app.scenario.parse import MAX_BODY_BYTES, parse_json
 from app.trace.schema import describe
-from app.trace.trace import trace_scenario
+from app.trace.trace import encode_trace
 from app.web.problems import request_language
 
 _PROBLEM: dict[str, Any] = {
@@ -165,7 +165,7 @@ async def _read_body(request: Request) -> bytes:
 
 def _trace(body: bytes, device: torch.device, language: Language, first: int, last: int | None) -> bytes:
     plan = load_plan(parse_json(body))
-    return orjson.dumps(trace_scenario(plan, device, translator(language), first, last))
+    return encode_trace(plan, device, translator(language), first, last)
 
 
 def _integer(name: str, text: str, limit: int) -> int:

@@ -8,7 +8,7 @@ _BLOCK_OF = "kv_block_indices[kv_block_idx]"
 _OWNER = "kv_block_rows[kv_block_idx]"
 _SIZE = "block_size[kv_block_groups[kv_block_idx]]"
 _BATCH_OF_OWNER = f"find(idx_mapping, {_OWNER})"
-_KV_SOURCE = Source(kv_blocks, ("rows, indices = ", "block_ids = "))
+_KV_SOURCE = Source(kv_blocks, ("is_held = ", "block_ids = ", "rows = ", "indices = "))
 
 
 def _within_block(num_tokens: str) -> str:

@@ -31,7 +31,7 @@ BLOCK_TABLES = [
             ),
             Case("input_block_tables", "block_tables[group, idx_mapping[batch_idx_padded], block_index]"),
         ],
-        Source(BlockTable.gather, ("block_ids = self.block_table", "masked_fill", "destination.copy_")),
+        Source(BlockTable.gather, ("block_ids = self.block_table", "masked_fill", "out=destination")),
         (BLOCK_TABLE, "_gather_block_tables_kernel"),
         holds="block_id",
     )
