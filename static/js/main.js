@@ -42,6 +42,7 @@ const bench = new Workbench({ api: new Api(boot.root, boot.lang), schema: new Sc
 let coordinates = {};
 let announced = '';
 let revealed = '';
+let shown = '';
 
 /** @param {View} view */
 function draw(view) {
@@ -58,6 +59,18 @@ function draw(view) {
   writeAddress();
   announce(view);
   reveal(view);
+  bringIntoSight(view);
+}
+
+/** The panel of the stage that one goes to is scrolled into sight, as little as it takes. @param {View} view */
+function bringIntoSight(view) {
+  const place = `${view.index}|${view.stage}`;
+  if (place === shown) return;
+  const first = shown === '';
+  shown = place;
+  if (first && !location.search) return;
+  const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
+  root.querySelector('.panel[data-current]')?.scrollIntoView({ block: 'nearest', behavior });
 }
 
 function light() {

@@ -21,8 +21,12 @@ const MOST_USES = 6;
 const INT32 = 2 ** 31;
 
 export class Inspector extends HTMLElement {
+  /** @type {View | null} */
+  #view = null;
+
   /** @param {View} view */
   set view(view) {
+    this.#view = view;
     const look = view.look && view.look.step === view.index ? view.look : null;
     const cell = look ? explain(view.links, look.space, look.at, { group: view.group }) : null;
     render(html`${cell ? this.#cell(view, cell) : this.#invitation(view)}${checks(view, cell)}`, this);
@@ -50,18 +54,23 @@ export class Inspector extends HTMLElement {
     const old = before(view.step, view.prev, cell.space, cell.at);
     const note = cell.note ? t(`note.${cell.note}`, words(view, cell)) : '';
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
-      <h2><span class=${accentOf(cell.def.holds)}>${named(cell.space)}</span> ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}</h2>
+      <div class="gist"><h2><span class=${accentOf(cell.def.holds)}>${named(cell.space)}</span> ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}</h2>
       <p class="big" data-value><span class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
       ${cell.state ? html`<p class="state" data-state=${cell.state}>${stateWords(view, cell.state)}</p>` : nothing}
-      ${note ? html`<p class="note" data-note>${note}</p>` : nothing}
+      ${note ? html`<p class="note" data-note>${note}</p>` : nothing}</div>
       ${cell.formula.length > 0 ? formula(view, cell) : nothing}
       <p class="actions">${cellButton(view, pinned ? null : { space: cell.space, at: cell.at, step: view.index }, pinned ? t('inspector.unpin') : t('inspector.pin'), 'btn')}
-        <button type="button" class="btn" data-control aria-pressed=${view.control ? 'true' : 'false'} @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button></p>
+        <button type="button" class="btn" data-more aria-expanded=${this.hasAttribute('data-open') ? 'true' : 'false'} @click=${() => this.#toggle()}>${this.hasAttribute('data-open') ? t('inspector.less') : t('inspector.all')}</button>
+        <button type="button" class="btn" data-control title=${t('inspector.control.what')} aria-pressed=${view.control ? 'true' : 'false'} @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button></p>
       ${walk(view, cell)}
-      ${bytes(view, cell)}
-      ${uses(view, cell)}
-      ${code(view, cell)}
+      <div class="rest">${bytes(view, cell)}${uses(view, cell)}${code(view, cell)}</div>
     </section>`;
+  }
+
+  /** On a narrow page the column is a sheet that shows the gist until it is opened. */
+  #toggle() {
+    this.toggleAttribute('data-open');
+    if (this.#view) this.view = this.#view;
   }
 }
 
@@ -117,7 +126,7 @@ function formula(view, cell) {
 function walk(view, cell) {
   const { t } = view;
   if (cell.walk.length === 0) return nothing;
-  return html`<h3>${t('inspector.walk')}</h3>
+  return html`<h3 class="walk-title">${t('inspector.walk')}</h3>
     <ol class="walk" data-walk>${cell.walk.map((one) => {
       const value = one.name === 'req_id' ? requestTag(view, String(one.value)) : html`<b class=${accentOf(one.name)}>${one.name === 'byte_offset' ? groupDigits(Number(one.value)) : one.value}</b>`;
       const how = one.how.filter((piece) => piece.ref);
@@ -156,9 +165,9 @@ function code(view, cell) {
   const { t } = view;
   const marked = new Set(source?.mark ?? []);
   const excerpt = source ? around(source) : [];
-  const indent = source ? Math.min(...excerpt.filter((line) => source.lines[line].trim() !== '').map((line) => source.lines[line].search(/\S/))) : 0;
+  const indent = source ? Math.min(...excerpt.filter((line) => line >= 0).map((line) => source.lines[line].search(/\S/))) : 0;
   return html`<h3>${t('inspector.code')} <span class="label" data-exactness=${exactness} title=${t(`exactness.${exactness}.what`)}>${t(`exactness.${exactness}`)}</span></h3>
-    ${source ? html`<pre tabindex="0" aria-label=${t('inspector.code')}><code>${excerpt.map((line) => (marked.has(line) ? html`<mark>${source?.lines[line].slice(indent)}</mark>\n` : html`${source?.lines[line].slice(indent)}\n`))}</code></pre><p class="file">${source.file}:${source.first_line + (source.mark[0] ?? 0)} · ${source.symbol}</p>` : nothing}
+    ${source ? html`<pre tabindex="0" aria-label=${t('inspector.code')}><code>${excerpt.map((line) => (line < 0 ? '⋮\n' : marked.has(line) ? html`<mark>${source?.lines[line].slice(indent)}</mark>\n` : html`${source?.lines[line].slice(indent)}\n`))}</code></pre><p class="file">${source.file}:${source.first_line + (source.mark[0] ?? 0)} · ${source.symbol}</p>` : nothing}
     ${vllm ? html`<p class="file">${t('inspector.vllm')} · ${vllm.file.replace(/^vllm\/v1\//, '')} · <code>${vllm.symbol}</code></p>` : nothing}`;
 }
 
@@ -167,11 +176,16 @@ function ofGroup(constant, group) {
   return Array.isArray(constant) ? constant[group] : constant;
 }
 
-/** Lines around the marked ones, without the indentation they share. @param {import('../core/schema.js').Source} source */
+/** The marked lines and one around each, -1 where lines are left out. @param {import('../core/schema.js').Source} source */
 function around(source) {
-  const first = Math.max(0, Math.min(...source.mark) - 1);
-  const last = Math.min(source.lines.length - 1, Math.max(...source.mark) + 1);
-  return Array.from({ length: last - first + 1 }, (_, place) => first + place);
+  const wanted = new Set(source.mark.flatMap((line) => [line - 1, line, line + 1]));
+  const lines = [...wanted].filter((line) => line >= 0 && line < source.lines.length && source.lines[line].trim() !== '').sort((a, b) => a - b);
+  return lines.flatMap((line, place) => (place > 0 && line > lines[place - 1] + 1 && !onlyBlank(source, lines[place - 1] + 1, line) ? [-1, line] : [line]));
+}
+
+/** @param {import('../core/schema.js').Source} source @param {number} from @param {number} to */
+function onlyBlank(source, from, to) {
+  return source.lines.slice(from, to).every((line) => line.trim() === '');
 }
 
 /** @param {View} view @param {Explanation | null} cell */

@@ -15,7 +15,7 @@ import { requestClass, requestTag } from './tag.js';
 /** Blocks of more slots than this are drawn as a bar, not slot by slot. */
 const MOST_SLOTS = 64;
 const ROW_HEIGHT = 62;
-const SLOT = { small: 12, big: 17 };
+const SLOT = { small: 12, big: 15 };
 
 export class KvMap extends HTMLElement {
   /** @type {KvData | null} */

@@ -1,11 +1,12 @@
 // @ts-check
 /** What the panel of each stage holds. Tables come from the schema; this file only places them. */
 import { html, nothing } from '../../vendor/lit-html/lit-html.js';
+import { runs } from '../core/i18n.js';
 import { isKey, tablesOf } from '../core/layout.js';
 import { ownerAlong } from '../core/owner.js';
-import { cellKey, isNull } from '../core/trace.js';
+import { isNull } from '../core/trace.js';
+import { widthOf } from './columns.js';
 import { named } from './names.js';
-import { requestTag } from './tag.js';
 
 /** @typedef {import('./view.js').View} View */
 /** @typedef {import('../core/layout.js').TableModel} TableModel */
@@ -18,7 +19,7 @@ import { requestTag } from './tag.js';
  */
 export function panelOf(stage, view, big, sizes) {
   const tables = tablesOf(view.schema, view.step, stage)
-    .map((table) => (big ? table : { ...table, lines: table.lines.filter((line) => isKey(stage, line.space)) }))
+    .map((table) => (big ? table : { ...table, lines: table.lines.filter((line) => shownSmall(view, stage, line.space)) }))
     .filter((table) => table.lines.length > 0);
   const known = /** @type {Record<string, (tables: TableModel[], view: View, big: boolean, sizes: Map<string, number>, stage: string) => unknown>} */ ({
     'state-pool': pool,
@@ -27,6 +28,12 @@ export function panelOf(stage, view, big, sizes) {
     'kv-cache': kvCache,
   })[stage];
   return (known ?? plain)(tables, view, big, sizes, stage);
+}
+
+/** Beside the large pool the batch keeps only what connects the two. @param {View} view @param {string} stage @param {string} space */
+function shownSmall(view, stage, space) {
+  if (view.stage === 'state-pool' && stage === 'batch') return space === 'idx_mapping';
+  return isKey(stage, space);
 }
 
 /** @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} sizes @param {string} stage */
@@ -45,7 +52,7 @@ function strip(table, view, big, sizes, boundary) {
     real: table.axis === 'flat_token_idx' ? view.step.numTokens : table.count,
     lines: table.lines,
     big,
-    width: sizes.get(table.axis) ?? 46,
+    width: Math.max(sizes.get(table.axis) ?? 0, widthOf(view, table.lines.map((line) => line.space))),
     owner: ownerAlong(view.links, table.axis),
     boundary,
   };
@@ -68,8 +75,14 @@ function rows(table, view, big, stage, more = {}) {
   return html`<pw-rows .data=${data}></pw-rows>`;
 }
 
-/** Rows from the last to the first, the order they are handed out in; a small view leaves out those never used. */
-/** @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} _sizes @param {string} stage */
+/**
+ * Rows from the last to the first, the order they are handed out in; a small view leaves out those never used.
+ * @param {TableModel[]} tables
+ * @param {View} view
+ * @param {boolean} big
+ * @param {Map<string, number>} _sizes
+ * @param {string} stage
+ */
 function pool(tables, view, big, _sizes, stage) {
   const { step, t } = view;
   const owner = ownerAlong(view.links, 'req_state_idx');
@@ -78,15 +91,22 @@ function pool(tables, view, big, _sizes, stage) {
   const next = step.json.free_indices[step.json.free_indices.length - 1];
   const mark = (/** @type {number} */ row) => {
     if (!free.has(row)) return '';
-    const words = status?.get([row]) === 'freed' || owner(row) !== null ? t('pool.freed') : t('pool.free');
-    return row === next ? t('pool.next', { words }) : words;
+    if (big) return row === next ? t('pool.next') : '';
+    return status?.get([row]) === 'freed' ? t('pool.freed') : t('pool.free');
   };
   return tables.map((table) => {
     if (table.across) return nothing;
-    const entries = Array.from({ length: table.count }, (_, place) => table.count - 1 - place).filter((row) => big || !free.has(row) || owner(row) !== null);
-    return html`${rows(table, view, big, stage, { entries, mark, owner: (row) => (free.has(row) && status?.get([row]) !== 'freed' ? null : owner(row)), chips: big ? 12 : 6 })}${freeStack(view)}`;
+    const all = Array.from({ length: table.count }, (_, place) => table.count - 1 - place);
+    const used = all.filter((row) => !free.has(row) || owner(row) !== null || (big && row === next));
+    const rest = all.filter((row) => !used.includes(row));
+    const isShort = big && rest.length <= FEW;
+    const tail = big && !isShort ? { entries: rest, words: t('pool.rest', { n: rest.length, rows: runs([...rest].reverse()) }) } : null;
+    return html`${rows(table, view, big, stage, { entries: isShort ? all : used, tail, mark, owner: (row) => (free.has(row) && status?.get([row]) !== 'freed' ? null : owner(row)), chips: big ? 12 : 6 })}${freeStack(view)}`;
   });
 }
+
+/** So many unused rows are shown without being asked for. */
+const FEW = 2;
 
 /** The free rows as the stack they are: the last one is handed out next. @param {View} view */
 function freeStack(view) {
@@ -105,7 +125,7 @@ function flatten(tables, view, big, sizes, stage) {
       <div class="wide">${tokens ? strip(tokens, view, big, sizes, 'query_start_loc') : nothing}</div>
       <div class="narrow">${side.map((table) => rows(table, view, big, stage, { extra: [pastNow(view)] }))}</div>
     </div>
-    ${rest.map((table) => (table.across ? strip(table, view, big, sizes, null) : rows(table, view, big, stage)))}`;
+    ${rest.length > 0 ? html`<div class="further">${plain(rest, view, big, sizes, stage)}</div>` : nothing}`;
 }
 
 /** What attention may read of a request, split into what was there and what this step adds. @param {View} view */
@@ -149,12 +169,5 @@ function kvCache(tables, view, big, sizes, stage) {
     return html`${caption}<pw-kv .data=${{ view, big, group }}></pw-kv>`;
   });
   return html`${maps}<p class="legend"><i class="slot f"></i>${t('kv.legend.valid')}<i class="slot f w"></i>${t('kv.legend.written')}<i class="slot e"></i>${t('kv.legend.empty')}</p>
-    ${big ? plain(tables, view, big, sizes, stage) : nothing}`;
+    ${big ? html`<div class="further">${plain(tables, view, big, sizes, stage)}</div>` : nothing}`;
 }
-
-/** The request whose cell a key belongs to, for titles. @param {View} view @param {string} reqId */
-export function requestOf(view, reqId) {
-  return requestTag(view, reqId);
-}
-
-export { cellKey };

@@ -25,6 +25,7 @@ import { letterOf, requestClass, requestTag } from './tag.js';
  * @property {(entry: number) => string | null} owner
  * @property {(entry: number) => string} [mark]  words shown where there is no request: free, freed
  * @property {number} [chips]  entries of a list before it is elided
+ * @property {{entries: number[], words: string} | null} [tail]  rows left out until asked for
  * @property {{head: string, cell: (entry: number) => unknown}[]} [extra]  further columns
  */
 
@@ -51,6 +52,7 @@ export class RowsTable extends HTMLElement {
       if (!(gap instanceof HTMLElement)) return;
       this.#open.add(String(gap.dataset.open));
       this.#draw();
+      setEntry(this);
     });
   }
 
@@ -101,7 +103,9 @@ export class RowsTable extends HTMLElement {
   #draw() {
     const data = this.#data;
     if (!data) return;
-    const count = data.entries.length;
+    const tail = data.tail && !this.#open.has('tail') ? data.tail : null;
+    const all = data.tail && !tail ? [...Array.from(data.entries), ...data.tail.entries] : data.entries;
+    const count = all.length;
     const scroller = this.querySelector('.scroll');
     const window =
       count <= WINDOWED
@@ -110,14 +114,14 @@ export class RowsTable extends HTMLElement {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     const key = focused && this.contains(focused) ? focused.dataset.cell : undefined;
     const rows = [];
-    for (let place = window.first; place < window.last; place += 1) rows.push(this.#row(data, data.entries[place], place));
+    for (let place = window.first; place < window.last; place += 1) rows.push(this.#row(data, all[place], place));
     const columns = data.lines.length + 2 + (data.extra?.length ?? 0);
     const spacer = (/** @type {number} */ height) => (height > 0 ? html`<tr class="spacer" aria-hidden="true"><td colspan=${columns} .style=${`height:${height}px`}></td></tr>` : nothing);
     render(
       html`<div class="scroll" role="presentation">
         <table role="grid" aria-label=${data.label} aria-rowcount=${count + 1}>
           <thead><tr>${this.#head(data)}</tr></thead>
-          <tbody>${spacer(window.before)}${rows}${spacer(window.after)}</tbody>
+          <tbody>${spacer(window.before)}${rows}${spacer(window.after)}${tail ? html`<tr class="tail"><td colspan=${columns}><button type="button" class="via" data-open="tail">${tail.words}</button></td></tr>` : nothing}</tbody>
         </table>
       </div>`,
       this,
@@ -175,7 +179,7 @@ export function hint(view, line) {
   const formula = cases.map((one) => one.formula).find((one) => Array.isArray(one) && ['+', '-', '*', '//', '%'].includes(one[0]));
   if (!formula) return nothing;
   const text = symbolic(formula);
-  return text.length > 60 ? nothing : html`<span class="hint">${text}</span>`;
+  return text.length > 44 ? nothing : html`<span class="hint">${text}</span>`;
 }
 
 /** Letter of a request, for tables that have no room for more. @param {View} view @param {string | null} owner */

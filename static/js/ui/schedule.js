@@ -115,6 +115,7 @@ export class Schedule extends HTMLElement {
           <h2 id="title-schedule"><button type="button" data-stage-button aria-current=${view.stage === 'schedule' ? 'step' : nothing} @click=${() => say(this, 'go', { stage: 'schedule' })}>${t('stage.schedule')}</button></h2>
           <p class="sentence">${draft.requests.length > 0 && view.numSteps > 0 ? stageSentence(view.step, 'schedule', t) : nothing}</p>
           <span class="tools">
+            ${draft.steps.length > 1 && view.index < draft.steps.length ? html`<button type="button" class="btn" data-edit="remove-step" data-step=${view.index}>${t('schedule.remove_step', { step: view.index })}</button>` : nothing}
             ${view.canUndo || view.canRedo ? html`<button type="button" class="btn" data-undo ?disabled=${!view.canUndo} @click=${() => say(this, 'undo')}>${t('edit.undo')}</button><button type="button" class="btn" data-redo ?disabled=${!view.canRedo} @click=${() => say(this, 'redo')}>${t('edit.redo')}</button>` : nothing}
           </span>
         </header>
@@ -142,13 +143,12 @@ export class Schedule extends HTMLElement {
     const gap = (/** @type {number} */ width) => (width > 0 ? html`<td class="gap" aria-hidden="true" .style=${`min-width:${width}px`}></td>` : nothing);
     const spacer = (/** @type {number} */ height) => (height > 0 ? html`<tr aria-hidden="true"><td .style=${`height:${height}px`}></td></tr>` : nothing);
     return html`<div class="scroll" role="presentation"><table aria-label=${t('schedule.label')}>
-      <thead><tr><th scope="col" class="r">${t('table.request')}</th>${gap(columns.before)}
+      <thead><tr><th scope="col" class="r"><span class="vh">${t('table.request')}</span><button type="button" class="btn" data-edit="add-request">${t('schedule.add_request')}</button></th>${gap(columns.before)}
         ${steps.map((step) => html`<th scope="col" class=${step === view.index ? 'now' : ''}><button type="button" data-go-step=${step} aria-current=${step === view.index ? 'step' : nothing} ?data-fault=${this.#stepFault(step)}>${t('step.name', { step })}</button></th>`)}
         ${gap(columns.after)}<th class="add"><button type="button" class="btn" data-edit="add-step">${t('schedule.add_step')}</button></th></tr></thead>
       <tbody>${spacer(rows.before)}
         ${draft.requests.slice(rows.first, rows.last).map((request, place) => this.#row(view, request, rows.first + place, steps, gap(columns.before), gap(columns.after)))}
         ${spacer(rows.after)}</tbody>
-      <tfoot><tr><th class="r"><button type="button" class="btn" data-edit="add-request">${t('schedule.add_request')}</button></th>${gap(columns.before)}${steps.map((step) => html`<td>${draft.steps.length > 1 ? html`<button type="button" class="btn remove" data-edit="remove-step" data-step=${step} aria-label=${t('schedule.remove_step', { step })} title=${t('schedule.remove_step', { step })}>×</button>` : nothing}</td>`)}</tr></tfoot>
     </table></div>`;
   }
 

@@ -34,8 +34,8 @@ import { letterOf, requestClass } from './tag.js';
 const WINDOWED = 80;
 /** Widths of the parts of a strip that are not columns. */
 const HEAD = 148;
-const HEAD_BIG = 268;
-const END = 44;
+const HEAD_BIG = 176;
+const END = 36;
 
 /** @type {Map<string, {left: number, strips: Set<TokenStrip>}>} */
 const together = new Map();
@@ -45,6 +45,7 @@ export class TokenStrip extends HTMLElement {
   #data = null;
   /** @type {{starts: Map<number, number>, ends: number[]}} */
   #boundaries = { starts: new Map(), ends: [] };
+  #mates = '';
 
   connectedCallback() {
     this.addEventListener('scroll', () => this.#scrolled(), { capture: true, passive: true });
@@ -57,7 +58,7 @@ export class TokenStrip extends HTMLElement {
   }
 
   disconnectedCallback() {
-    together.get(this.axis)?.strips.delete(this);
+    together.get(this.#mates)?.strips.delete(this);
   }
 
   /** @param {StripData} data */
@@ -65,8 +66,10 @@ export class TokenStrip extends HTMLElement {
     const moved = this.#data?.view.index !== data.view.index;
     this.#data = data;
     this.#boundaries = boundariesOf(data);
-    const mates = together.get(data.axis) ?? { left: 0, strips: new Set() };
-    together.set(data.axis, mates);
+    together.get(this.#mates)?.strips.delete(this);
+    this.#mates = `${data.axis}|${data.width}`;
+    const mates = together.get(this.#mates) ?? { left: 0, strips: new Set() };
+    together.set(this.#mates, mates);
     mates.strips.add(this);
     if (moved) mates.left = 0;
     this.#draw();
@@ -98,7 +101,7 @@ export class TokenStrip extends HTMLElement {
 
   #scrolled() {
     const scroller = this.querySelector('.scroll');
-    const mates = together.get(this.axis);
+    const mates = together.get(this.#mates);
     if (scroller && mates && mates.left !== scroller.scrollLeft) {
       mates.left = scroller.scrollLeft;
       for (const mate of mates.strips) {
@@ -145,7 +148,7 @@ export class TokenStrip extends HTMLElement {
     const total = head + count * width + END;
     render(
       html`<div class="scroll" role="presentation">
-        <table role="grid" aria-label=${data.label} aria-colcount=${count + 1} .style=${`width:${total}px`}>
+        <table role="grid" class=${this.#boundaries.ends.length > 0 ? 'bounded' : ''} aria-label=${data.label} aria-colcount=${count + 1} .style=${`width:${total}px`}>
           <colgroup><col .style=${`width:${head}px`}>${window.before > 0 ? html`<col .style=${`width:${window.before}px`}>` : nothing}${entries.map(() => html`<col .style=${`width:${width}px`}>`)}${window.after > 0 ? html`<col .style=${`width:${window.after}px`}>` : nothing}<col .style=${`width:${END}px`}></colgroup>
           <thead>
             ${data.boundary ? rowOf(this.#boundaryName(data), (entry) => this.#boundary(data, entry), 'cut', this.#ends(data)) : nothing}
