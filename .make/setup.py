@@ -1,7 +1,7 @@
 """Makes `.venv` hold what a make target needs, and does nothing when it already does. Standard library only.
 
 `setup.py run` brings what serving needs. `setup.py test` adds the test tools, a browser, and Node with the packages that
-check the JavaScript. `setup.py bench` adds what the benchmarks compare with.
+check the JavaScript. `setup.py bench` does the same for the benchmarks.
 
 `.venv/pagewalk.json` says what was installed for which pyproject.toml. While pip runs, `.venv/pagewalk-installing` is there:
 found at the start of a run, it means that an install was cut off, and the environment is made anew.
