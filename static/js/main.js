@@ -104,12 +104,10 @@ function reveal(view) {
 }
 
 function writeAddress() {
-  if (!bench.touched) return;
   const address = bench.address();
-  const url = location.pathname + (address || '');
-  if (address !== location.search) history.replaceState(null, '', url);
+  if (bench.touched && address !== location.search) history.replaceState(null, '', location.pathname + address);
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-lang-link]'))) {
-    link.href = location.pathname + formatAddress({ ...parseAddress(bench.address()), lang: link.dataset.langLink });
+    link.href = location.pathname + formatAddress({ ...parseAddress(address), lang: link.dataset.langLink });
   }
 }
 

@@ -12,6 +12,8 @@ import { Problem } from './api.js';
 const MOST = 24;
 
 export class Trace {
+  #loaded = false;
+
   /**
    * @param {import('./api.js').Api} api
    * @param {import('./core/schema.js').Schema} schema
@@ -35,6 +37,11 @@ export class Trace {
 
   get numSteps() {
     return this.scenario.steps.length;
+  }
+
+  /** Whether the server has run it. */
+  get isLoaded() {
+    return this.#loaded;
   }
 
   /** Steps that were computed: all of them, or those before the trace stopped. */
@@ -67,8 +74,7 @@ export class Trace {
 
   /** @param {number} index */
   has(index) {
-    if (this.summary.length === 0 && this.numSteps > 0) return false;
-    if (index >= this.numComputed) return this.summary.length > 0 || this.stopped !== null;
+    if (!this.#loaded || index >= this.numComputed) return this.#loaded;
     return this.steps.has(index) && (index === 0 || this.steps.has(index - 1));
   }
 
@@ -90,6 +96,7 @@ export class Trace {
 
   /** @param {any} body */
   #take(body) {
+    this.#loaded = true;
     this.constants = body.constants ?? {};
     this.summary = body.summary;
     this.stopped = body.stopped;

@@ -277,6 +277,7 @@ export class Workbench {
       prev: trace.steps.get(index - 1) ?? null,
       links: trace.links(index),
       numSteps: trace.numSteps,
+      hasBoard: trace.isLoaded,
       index,
       stage: this.stage,
       pin,

@@ -40,7 +40,7 @@ export class Board extends HTMLElement {
     const view = /** @type {View} */ (this.#view);
     const { step, stage, t } = view;
     if (step.empty) {
-      render(html`<div class="board" data-stage-now=${stage}>${this.#emptyStep(view)}</div>`, this);
+      render(html`<div class="board" data-stage-now=${stage}>${this.#instead(view)}</div>`, this);
       return;
     }
     const sizes = sizesOf(view);
@@ -67,13 +67,15 @@ export class Board extends HTMLElement {
     </section>`;
   }
 
-  /** A step that schedules nothing still has its pool. @param {View} view */
-  #emptyStep(view) {
-    const { t } = view;
-    return html`<div class="empty" data-empty-step>
-        <h2>${t('empty_step.title', { step: view.index })}</h2>
-        <p>${t('empty_step.text')}</p>
-      </div>
+  /** What stands in the board's place where there is no batch, and why. @param {View} view */
+  #instead(view) {
+    const { t, stopped } = view;
+    if (view.draft.requests.length === 0) return nothing;
+    const words = (/** @type {string} */ kind, /** @type {string} */ title, /** @type {string} */ text) => html`<div class="empty" data-empty=${kind}><h2>${title}</h2><p>${text}</p></div>`;
+    if (stopped && view.index >= stopped.step) return words('stopped', t('stopped.title', { step: view.index }), stopped.message);
+    if (view.numSteps === 0) return words('no-steps', t('no_steps.title'), t('no_steps.text'));
+    if (!view.step.space('row_status')) return nothing; // nothing was ever computed: the faults say why
+    return html`${words('step', t('empty_step.title', { step: view.index }), t('empty_step.text'))}
       <div class="tier" data-tier="state-pool">${this.#panel(view, 'state-pool', sizesOf(view))}</div>`;
   }
 }

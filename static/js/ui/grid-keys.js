@@ -63,10 +63,11 @@ function neighbour(cell, direction) {
   const place = cells.indexOf(cell);
   if (direction === 'left') return cells[place - 1] ?? null;
   if (direction === 'right') return cells[place + 1] ?? null;
-  const step = direction === 'up' ? 'previousElementSibling' : 'nextElementSibling';
+  const rows = [...(row?.closest('table')?.rows ?? [])];
+  const step = direction === 'up' ? -1 : 1;
   const middle = centre(cell);
-  for (let other = row?.[step] ?? null; other; other = other[step]) {
-    const candidates = cellsOf(other);
+  for (let other = rows.indexOf(/** @type {HTMLTableRowElement} */ (row)) + step; other >= 0 && other < rows.length; other += step) {
+    const candidates = cellsOf(rows[other]);
     if (candidates.length === 0) continue;
     return candidates.reduce((best, one) => (Math.abs(centre(one) - middle) < Math.abs(centre(best) - middle) ? one : best));
   }

@@ -43,7 +43,7 @@ export class Inspector extends HTMLElement {
       ${step.empty
         ? nothing
         : html`<h3>${t('inspector.follow')}</h3>
-          <ul class="follow">${step.json.req_ids.slice(0, 8).map((req_id, row) => html`<li>${cellButton(view, { space: 'slot_mappings', at: [view.group, Number(starts?.get([row]))], step: step.index }, html`${requestTag(view, req_id)} ${t('inspector.to_slot', { slot: step.space('slot_mappings')?.get([view.group, Number(starts?.get([row]))]) })}`, 'follow-button')}</li>`)}</ul>`}
+          <ul class="follow">${step.json.req_ids.slice(0, 8).map((req_id, row) => html`<li>${cellButton(view, { space: 'slot_mappings', at: [view.group, Number(starts?.get([row]))], step: step.index }, html`${requestTag(view, req_id)} ${t('inspector.to_slot', { slot: String(step.space('slot_mappings')?.get([view.group, Number(starts?.get([row]))])) })}`, 'follow-button')}</li>`)}</ul>`}
     </section>`;
   }
 
@@ -78,7 +78,10 @@ export class Inspector extends HTMLElement {
 function words(view, cell) {
   const names = view.constants.group_names ?? [];
   const group = Number(cell.params.group ?? 0);
-  return { ...cell.params, group: names[group] ?? group, block_size: view.constants.block_size?.[group] };
+  // Ids and indices are names, printed as they are; only counts get separators.
+  const params = Object.fromEntries(Object.entries(cell.params).map(([name, value]) => [name, name === 'value' && cell.def.holds === null ? value : String(value)]));
+  if (isNull(cell.value)) params.value = '?';
+  return { ...params, group: names[group] ?? group, block_size: view.constants.block_size?.[group] };
 }
 
 /** @param {View} view @param {string} dim @param {number} index */

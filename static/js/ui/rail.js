@@ -8,6 +8,7 @@ export class Rail extends HTMLElement {
   /** @param {import('./view.js').View} view */
   set view(view) {
     const { t, stage, index, numSteps } = view;
+    this.hidden = numSteps === 0 || !view.hasBoard;
     const first = index === 0 && (stage === STAGES[0] || stage === 'all');
     const last = index >= numSteps - 1 && (stage === STAGES[STAGES.length - 1] || stage === 'all');
     const link = (/** @type {string} */ name, /** @type {unknown} */ number) =>

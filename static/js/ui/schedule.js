@@ -113,7 +113,7 @@ export class Schedule extends HTMLElement {
       html`<section class="panel schedule ${now ? 'now' : ''}" data-stage="schedule" data-current=${view.stage === 'schedule' ? '' : nothing} aria-labelledby="title-schedule">
         <header>
           <h2 id="title-schedule"><button type="button" data-stage-button aria-current=${view.stage === 'schedule' ? 'step' : nothing} @click=${() => say(this, 'go', { stage: 'schedule' })}>${t('stage.schedule')}</button></h2>
-          <p class="sentence">${draft.requests.length > 0 && view.numSteps > 0 ? stageSentence(view.step, 'schedule', t) : nothing}</p>
+          <p class="sentence">${draft.requests.length > 0 && isComputed(view) ? stageSentence(view.step, 'schedule', t) : nothing}</p>
           <span class="tools">
             ${draft.steps.length > 1 && view.index < draft.steps.length ? html`<button type="button" class="btn" data-edit="remove-step" data-step=${view.index}>${t('schedule.remove_step', { step: view.index })}</button>` : nothing}
             ${view.canUndo || view.canRedo ? html`<button type="button" class="btn" data-undo ?disabled=${!view.canUndo} @click=${() => say(this, 'undo')}>${t('edit.undo')}</button><button type="button" class="btn" data-redo ?disabled=${!view.canRedo} @click=${() => say(this, 'redo')}>${t('edit.redo')}</button>` : nothing}
@@ -144,7 +144,7 @@ export class Schedule extends HTMLElement {
     const spacer = (/** @type {number} */ height) => (height > 0 ? html`<tr aria-hidden="true"><td .style=${`height:${height}px`}></td></tr>` : nothing);
     return html`<div class="scroll" role="presentation"><table aria-label=${t('schedule.label')}>
       <thead><tr><th scope="col" class="r"><span class="vh">${t('table.request')}</span><button type="button" class="btn" data-edit="add-request">${t('schedule.add_request')}</button></th>${gap(columns.before)}
-        ${steps.map((step) => html`<th scope="col" class=${step === view.index ? 'now' : ''}><button type="button" data-go-step=${step} aria-current=${step === view.index ? 'step' : nothing} ?data-fault=${this.#stepFault(step)}>${t('step.name', { step })}</button></th>`)}
+        ${steps.map((step) => html`<th scope="col" class="${step === view.index ? 'now' : ''} ${view.stopped && step >= view.stopped.step ? 'stopped' : ''}"><button type="button" data-go-step=${step} aria-current=${step === view.index ? 'step' : nothing} ?data-fault=${this.#stepFault(step)}>${t('step.name', { step })}</button></th>`)}
         ${gap(columns.after)}<th class="add"><button type="button" class="btn" data-edit="add-step">${t('schedule.add_step')}</button></th></tr></thead>
       <tbody>${spacer(rows.before)}
         ${draft.requests.slice(rows.first, rows.last).map((request, place) => this.#row(view, request, rows.first + place, steps, gap(columns.before), gap(columns.after)))}
@@ -166,7 +166,7 @@ export class Schedule extends HTMLElement {
           <button type="button" class="btn remove" data-edit="remove-request" data-req=${name} aria-label=${t('schedule.remove_request', { req_id: name })} title=${t('schedule.remove_request', { req_id: name })}>×</button></span></th>
         ${before}${steps.map((step) => this.#cell(view, name, step, row))}${after}
       </tr>
-      ${faults.length > 0 ? html`<tr class="faults"><td colspan="99"><div class="fault-list">${faults.map((fault) => this.#fault(view, fault))}</div></td></tr>` : nothing}`;
+      ${faults.length > 0 ? html`<tr class="faults"><td colspan=${steps.length + 2}><div class="fault-list">${faults.map((fault) => this.#fault(view, fault))}</div></td></tr>` : nothing}`;
   }
 
   /** @param {View} view @param {string} name @param {number} step @param {number} row */
@@ -233,8 +233,14 @@ function computed(view, name) {
   return isNull(value) ? null : /** @type {number} */ (value);
 }
 
+/** Whether the step on screen was run. @param {View} view */
+function isComputed(view) {
+  return view.hasBoard && view.index < (view.stopped?.step ?? view.numSteps);
+}
+
 /** @param {View} view @param {string} name */
 function whereabouts(view, name) {
+  if (!isComputed(view)) return '';
   const done = computed(view, name);
   return done === null ? view.t('schedule.not_in_pool') : view.t('schedule.computed', { n: done });
 }

@@ -19,6 +19,7 @@
  * @property {import('../core/trace.js').Step | null} prev
  * @property {import('../core/links.js').Links} links
  * @property {number} numSteps
+ * @property {boolean} hasBoard  false while no schedule could be run at all
  * @property {number} index  the step on screen
  * @property {string} stage  one of the stages, or `all`
  * @property {CellRef | null} pin

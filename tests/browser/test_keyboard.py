@@ -1,0 +1,159 @@
+"""The page by keyboard alone, and what it announces and writes into the address on the way."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+
+def open_page(page: Page, path: str = "/") -> None:
+    page.goto(path)
+    expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
+
+
+def place(page: Page) -> tuple[str | None, str | None]:
+    bench = page.locator("[data-workbench]")
+    return bench.get_attribute("data-step"), bench.get_attribute("data-stage")
+
+
+def expect_place(page: Page, step: int, stage: str) -> None:
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-stage", stage)
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-step", str(step))
+
+
+def focus_by_tab(page: Page, selector: str, most: int = 120) -> None:
+    """Presses Tab until the focus is on an element that matches."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement?.matches(selector) ?? false", selector):
+            return
+    raise AssertionError(f"Tab does not reach {selector}")
+
+
+def test_arrows_walk_the_stages_and_run_on_into_the_next_step(page: Page) -> None:
+    open_page(page, "/?step=0&stage=kv-cache")
+    page.keyboard.press("ArrowRight")
+    expect_place(page, 0, "update")
+    page.keyboard.press("ArrowRight")
+    expect_place(page, 1, "schedule")
+    expect(page).to_have_url(re.compile(r"step=1&stage=schedule"))
+    page.keyboard.press("ArrowLeft")
+    expect_place(page, 0, "update")
+    page.keyboard.press("Shift+ArrowRight")
+    expect_place(page, 1, "update")
+    page.keyboard.press("Home")
+    expect_place(page, 0, "schedule")
+    page.keyboard.press("ArrowLeft")
+    expect_place(page, 0, "schedule")
+    page.keyboard.press("End")
+    expect_place(page, 1, "update")
+
+
+def test_each_stage_is_announced_in_one_sentence(page: Page) -> None:
+    open_page(page, "/?step=1&stage=state-pool")
+    live = page.locator("[data-live]")
+    page.keyboard.press("ArrowRight")
+    expect(live).to_have_text("Step 1, Batch: B is row 0, A is row 1")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(live).to_have_text("Step 1, Slot mapping: 9 slots to write: 207, 704–711")
+
+
+def test_from_a_request_to_its_slot_and_back(page: Page) -> None:
+    """Tab into the pool table, pin B's row, follow the numbers to slot 207, then the walk back to the row."""
+    open_page(page, "/?stage=slot-mapping")
+    inspected = page.locator("[data-inspected]")
+    focus_by_tab(page, '[data-stage="state-pool"] [data-cell]')
+    page.keyboard.press("Home")
+    expect(inspected).to_have_attribute("data-inspected", "num_computed_tokens.7")
+    expect(page.locator("[data-value]")).to_contain_text("31")
+    expect(page.locator('[data-walk] [data-coordinate="req_id"]')).to_have_attribute("data-coordinate-value", "B")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(inspected).to_have_attribute("data-inspected", "block_tables.0.7.1")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"pin=block_tables\.0\.7\.1"))
+
+    def follow(name: str) -> None:
+        focus_by_tab(page, f'pw-inspector [data-ref="{name}"]')
+        page.keyboard.press("Enter")
+        expect(inspected).to_have_attribute("data-inspected", name)
+
+    follow("block_numbers.0.0")
+    expect(page.locator("[data-value]")).to_have_text("12")
+    follow("slot_mappings.0.0")
+    expect(page.locator("[data-value]")).to_have_text("207")
+    expect(page.locator("[data-formula]")).to_have_text("12 * 16 + 15 = 207")
+    follow("idx_mapping.0")
+    expect(page.locator("[data-value]")).to_have_text("7")
+    follow("row_req_ids.7")
+    expect(page.locator("[data-value]")).to_have_text("B")
+    page.keyboard.press("Escape")
+    expect(inspected).to_have_count(0)
+
+
+def test_arrows_move_inside_a_table_and_leave_the_stage_alone(page: Page) -> None:
+    open_page(page, "/?stage=flatten")
+    focus_by_tab(page, 'pw-strip [data-cell^="query_start_loc"]')
+    page.keyboard.press("ArrowDown")
+    inspected = page.locator("[data-inspected]")
+    expect(inspected).to_have_attribute("data-inspected", "token_batch_idx.0")
+    page.keyboard.press("ArrowRight")
+    expect(inspected).to_have_attribute("data-inspected", "token_batch_idx.1")
+    page.keyboard.press("End")
+    expect(inspected).to_have_attribute("data-inspected", "token_batch_idx.8")
+    expect_place(page, 1, "flatten")
+
+
+def test_the_schedule_is_typed_like_a_spreadsheet(page: Page) -> None:
+    open_page(page)
+    focus_by_tab(page, 'input[data-req="B"][data-step="1"]')
+    page.keyboard.press("ArrowDown")
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("one sequence of 4 tokens")).to_be_visible()
+    expect_place(page, 1, "schedule")
+
+
+def test_the_sheet_of_keys(page: Page) -> None:
+    open_page(page)
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_be_visible()
+    page.get_by_label("Keys of a single character").uncheck()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.keyboard.press("?")
+    expect(dialog).to_be_hidden()
+    page.get_by_role("button", name="Keys and colours").click()
+    expect(dialog).to_be_visible()
+
+
+def test_back_returns_from_another_example(page: Page) -> None:
+    open_page(page, "/?step=0&stage=batch&pin=idx_mapping.0")
+    page.locator("[data-examples]").select_option(label="A row is recycled")
+    expect(page.locator("[data-title]")).to_have_text("A row is recycled")
+    expect(page).to_have_url(re.compile("example=a-row-is-recycled"))
+    page.go_back()
+    expect(page.locator("[data-title]")).to_have_text("One decode, one prefill chunk")
+    expect_place(page, 0, "batch")
+    expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", "idx_mapping.0")
+
+
+def test_an_address_that_makes_no_sense_is_said_and_survived(page: Page) -> None:
+    open_page(page, "/?step=many&stage=nowhere&pin=%3Cscript%3E&example=no-such-example&lang=xx")
+    expect(page.locator("[data-notice=ignored]")).to_contain_text("step, stage, pin, lang")
+    expect(page.locator("[data-notice=example]")).to_contain_text("no-such-example")
+    expect_place(page, 1, "schedule")
+
+
+def test_the_language_changes_and_the_place_stays(page: Page) -> None:
+    open_page(page, "/?stage=slot-mapping&pin=slot_mappings.0.0")
+    page.get_by_role("link", name="中文").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+    expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
+    expect_place(page, 1, "slot-mapping")
+    expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", "slot_mappings.0.0")
+    expect(page.locator("#title-slot-mapping")).to_have_text("槽位映射")

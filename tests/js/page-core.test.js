@@ -1,0 +1,87 @@
+// @ts-check
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatAddress, parseAddress } from '../../static/js/core/address.js';
+import { groupDigits, runs, translator } from '../../static/js/core/i18n.js';
+import { COLOURS, HATCHES, identities } from '../../static/js/core/identity.js';
+import { tablesOf } from '../../static/js/core/layout.js';
+import { Schema } from '../../static/js/core/schema.js';
+import { Step } from '../../static/js/core/trace.js';
+import { elide, scrollTo, visible } from '../../static/js/core/viewport.js';
+import { schema, steps } from './fixtures/worked.js';
+
+test('an address is read forgivingly and written back the same', () => {
+  const read = parseAddress('?pin=slot_mappings.0.0&stage=batch&step=1&utm=x');
+  assert.deepEqual([read.step, read.stage, read.pin, read.ignored], [1, 'batch', 'slot_mappings.0.0', []]);
+  assert.equal(formatAddress(read), '?step=1&stage=batch&pin=slot_mappings.0.0&utm=x');
+  const bad = parseAddress('?step=-1&stage=x&pin=..&lang=de&draft=%2F..&example=%00&step=2');
+  assert.deepEqual(bad.ignored.sort(), ['draft', 'example', 'lang', 'pin', 'stage', 'step']);
+  assert.equal(formatAddress({}), '');
+});
+
+test('messages fill in their numbers', () => {
+  const t = translator({ hello: '{n} tokens of {who}', 'hello.one': '1 token of {who}' });
+  assert.equal(t('hello', { n: 12345, who: 'A' }), '12,345 tokens of A');
+  assert.equal(t('hello', { n: 1, who: 'A' }), '1 token of A');
+  assert.equal(t('hello', { n: NaN }), '? tokens of {who}');
+  assert.equal(t('missing'), 'missing');
+});
+
+test('numbers in words', () => {
+  assert.equal(groupDigits(847872), '847,872');
+  assert.equal(groupDigits(2016), '2016');
+  assert.equal(groupDigits(-1234567), '-1,234,567');
+  assert.equal(runs([207, 704, 705, 706, 711]), '207, 704–706, 711');
+  assert.equal(runs([1, 3, 5, 7, 9]), '1, 3, 5, 7, …');
+  assert.equal(runs([]), '');
+});
+
+test('no two requests look the same, and single letters are kept', () => {
+  const all = identities([{ req_id: 'chat-1' }, { req_id: 'A' }, { req_id: '请' }, ...Array.from({ length: 60 }, (_, i) => ({ req_id: `r${i}` }))]);
+  assert.equal(all.get('A')?.letter, 'A');
+  assert.equal(all.get('请')?.letter, '请');
+  assert.equal(all.get('chat-1')?.letter, 'B');
+  const looks = [...all.values()].map(({ letter, colour, hatch }) => `${letter}${colour}${hatch}`);
+  assert.equal(new Set(looks).size, looks.length);
+  assert.equal(new Set([...all.values()].slice(0, COLOURS).map(({ colour }) => colour)).size, COLOURS);
+  const [first, , , , , , , , , , , , again] = [...all.values()];
+  assert.equal(first.colour, again.colour);
+  assert.notEqual(first.hatch % HATCHES, again.hatch % HATCHES);
+});
+
+test('only what is in sight is drawn', () => {
+  const view = visible({ scroll: 5000, extent: 500, size: 50, count: 16384, spare: 4 });
+  assert.deepEqual([view.first, view.last], [96, 114]);
+  assert.equal(view.before + (view.last - view.first) * 50 + view.after, 16384 * 50);
+  assert.deepEqual(visible({ scroll: 0, extent: 500, size: 50, count: 0 }), { first: 0, last: 0, before: 0, after: 0 });
+  assert.equal(visible({ scroll: 1e9, extent: 500, size: 50, count: 10 }).last, 10);
+  assert.equal(scrollTo({ scroll: 0, extent: 500, size: 50, index: 3 }), 0);
+  assert.equal(scrollTo({ scroll: 0, extent: 500, size: 50, index: 20 }), 600);
+  assert.equal(scrollTo({ scroll: 1000, extent: 500, size: 50, index: 0 }), 0);
+});
+
+test('a long list shows its ends, what must be seen, and says what it leaves out', () => {
+  assert.deepEqual(elide(3, 8), [{ index: 0 }, { index: 1 }, { index: 2 }]);
+  assert.deepEqual(elide(20, 6, [9]), [{ index: 0 }, { index: 1 }, { from: 2, to: 8 }, { index: 9 }, { from: 10, to: 16 }, { index: 17 }, { index: 18 }, { index: 19 }]);
+  assert.deepEqual(elide(7, 6, [2]), [0, 1, 2, 3, 4, 5, 6].map((index) => ({ index })), 'a gap of one is no gap');
+});
+
+test('spaces with one axis share a table, and a new one needs no change here', () => {
+  const more = structuredClone(schema);
+  more.spaces.brand_new = { ...more.spaces.positions, dims: ['flat_token_idx'] };
+  const json = structuredClone(steps[1]);
+  json.spaces.brand_new = json.spaces.positions;
+  const tables = tablesOf(new Schema(more), new Step(json), 'flatten');
+  const tokens = tables.find(({ axis }) => axis === 'flat_token_idx');
+  assert.deepEqual(tokens?.lines.map(({ space }) => space), ['token_batch_idx', 'input_ids', 'positions', 'brand_new']);
+  assert.deepEqual([tokens?.count, tokens?.across], [9, true]);
+  const slots = tablesOf(new Schema(more), new Step(json), 'slot-mapping')[0];
+  assert.deepEqual([slots.count, slots.dim], [10, 'flat_token_idx_padded'], 'padding widens the strip');
+});
+
+test('each group has lines of its own', () => {
+  const json = structuredClone(steps[1]);
+  for (const name of ['block_indices', 'slot_mappings']) json.spaces[name].values.push(json.spaces[name].values[0]);
+  const [slots] = tablesOf(new Schema(schema), new Step(json), 'slot-mapping');
+  assert.deepEqual(slots.lines.filter(({ space }) => space !== 'block_offsets' && space !== 'block_numbers').map(({ space, group }) => [space, group]), [['block_indices', 0], ['slot_mappings', 0], ['block_indices', 1], ['slot_mappings', 1]]);
+});
