@@ -18,6 +18,7 @@ from app.pipeline.kv_cache import KVCacheLayout
 from app.pipeline.runner import Runner, StepRecord
 from app.scenario.plan import PlannedStep
 from app.trace.kv_blocks import KVBlocks, kv_blocks
+from app.trace.pool_history import PoolHistory
 from app.trace.schema import SPACES
 
 Values = NDArray[Any] | list[int | None]
@@ -36,6 +37,8 @@ class StepTensors:
     row_req_ids: Sequence[str | None]  # [max_num_reqs] whose data a row holds
     live_rows: Tensor  # [num_live] int64, rows that a request holds
     kv_blocks: KVBlocks
+    stale_block_ids: Tensor  # [num_stale_blocks] int32
+    stale_block_req_ids: Sequence[str]  # [num_stale_blocks]
     is_covered: tuple[Tensor | None, ...]  # per group: [num_tokens] bool, whether the row has the block; None: all have
 
     @property
@@ -48,22 +51,36 @@ def prepare_step(
     record: StepRecord,
     planned: PlannedStep,
     layout: KVCacheLayout,
-    row_req_ids: Sequence[str | None],
+    history: PoolHistory,
     is_strict: bool,
 ) -> StepTensors:
     """Derive what the spaces need beside the record. Call it before the runner's next step."""
     live_rows = torch.tensor(sorted(runner.states.req_id_to_index.values()), dtype=torch.int64, device=runner.device)
     num_computed = record.pool.num_computed_tokens.to(torch.int64)
     seq_lens, num_valid = num_computed.clone(), num_computed.clone()
+    is_running = torch.zeros(len(num_computed), dtype=torch.bool, device=runner.device)
     is_covered: list[Tensor | None] = []
     if record.batch is not None and record.flat is not None and record.update is not None:
+        is_running[record.batch.idx_mapping] = True
         seq_lens[record.batch.idx_mapping] += record.batch.num_scheduled_tokens
         num_valid[record.batch.idx_mapping] = record.update.num_computed_tokens_after.to(torch.int64)
         for table, slots in zip(runner.block_tables.groups, record.slots, strict=True):
             covered = slots.block_indices < table.num_blocks[record.flat.req_state_idx]
             is_covered.append(None if is_strict else covered)
-    blocks = kv_blocks(runner.block_tables.groups, live_rows, num_computed, seq_lens, num_valid)
-    return StepTensors(runner, record, planned, layout, row_req_ids, live_rows, blocks, tuple(is_covered))
+    blocks = kv_blocks(runner.block_tables.groups, live_rows, is_running, num_computed, seq_lens, num_valid)
+    stale_block_ids, stale_block_req_ids = history.stale_blocks.not_held(blocks.block_ids)
+    return StepTensors(
+        runner=runner,
+        record=record,
+        planned=planned,
+        layout=layout,
+        row_req_ids=history.row_req_ids,
+        live_rows=live_rows,
+        kv_blocks=blocks,
+        stale_block_ids=stale_block_ids,
+        stale_block_req_ids=stale_block_req_ids,
+        is_covered=tuple(is_covered),
+    )
 
 
 def count_values(step: StepTensors) -> int:
@@ -71,7 +88,8 @@ def count_values(step: StepTensors) -> int:
     rows = step.runner.config.max_num_reqs
     num_groups = len(step.tables)
     count = rows * (7 + num_groups + step.record.pool.draft_tokens.shape[1])
-    count += sum(int(table.written_columns.sum()) for table in step.tables) + 6 * len(step.kv_blocks.block_ids)
+    count += sum(int(table.written_columns.sum()) for table in step.tables) + 7 * len(step.kv_blocks.block_ids)
+    count += 2 * len(step.stale_block_ids)
     record = step.record
     if record.batch is not None and record.padding is not None and record.flat is not None:
         count += 16 * record.batch.num_reqs + 3 * record.padding.num_reqs_padded
@@ -209,6 +227,9 @@ def _kv_cache_values(step: StepTensors) -> dict[str, Any]:
         "kv_block_indices": _array(blocks.indices),
         "kv_block_num_filled": _array(blocks.num_filled),
         "kv_block_num_written": _array(blocks.num_written),
+        "kv_block_num_readable": _array(blocks.num_readable),
+        "stale_block_ids": _array(step.stale_block_ids),
+        "stale_block_req_ids": list(step.stale_block_req_ids),
     }
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK
 from app.trace.build import StepTensors
+from app.trace.pool_history import RowHistory
 
 MAX_CELLS = 100  # violating cells that a check lists
 
@@ -30,14 +31,6 @@ class Check:
     @property
     def holds(self) -> bool:
         return not self.cells
-
-
-@dataclass(frozen=True)
-class RowHistory:
-    """How the request of each pool row came in, to tell a shared prefix from a block owned twice."""
-
-    hits: Mapping[int, int]  # req_state_idx -> tokens it brought along
-    arrivals: Mapping[int, int]  # req_state_idx -> place in the order of admissions
 
 
 def check_step(step: StepTensors, history: RowHistory, num_blocks: int) -> list[Check]:

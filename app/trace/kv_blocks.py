@@ -24,16 +24,23 @@ class KVBlocks:
     indices: Tensor  # logical block: the column of the table
     num_filled: Tensor  # slots that hold valid tokens after the step, on this rank
     num_written: Tensor  # slots written in the step, on this rank
+    num_readable: Tensor  # slots that attention may read in the step, on this rank
 
 
 def kv_blocks(
-    tables: Sequence[BlockTable], live_rows: Tensor, num_computed: Tensor, seq_lens: Tensor, num_valid: Tensor
+    tables: Sequence[BlockTable],
+    live_rows: Tensor,
+    is_running: Tensor,
+    num_computed: Tensor,
+    seq_lens: Tensor,
+    num_valid: Tensor,
 ) -> KVBlocks:
     """List the known blocks in the tables of live rows, null blocks left out.
 
     Args:
         tables: one per group.
         live_rows: [num_live] int64, rows that a request holds.
+        is_running: [max_num_reqs] bool, rows that the step schedules.
         num_computed: [max_num_reqs] tokens computed before the step.
         seq_lens: [max_num_reqs] tokens written once the step has run; `num_computed` for rows that do not run.
         num_valid: [max_num_reqs] tokens that count after the step, rejected drafts left out.
@@ -52,8 +59,12 @@ def kv_blocks(
         num_filled = _slots_within(num_valid[live_rows], place, indices, table)
         written = _slots_within(seq_lens[live_rows], place, indices, table)
         num_written = written - _slots_within(num_computed[live_rows], place, indices, table)
-        parts.append((block_ids, torch.full_like(rows, group), rows, indices, num_filled, num_written))
-    entries = [torch.cat(column) for column in zip(*parts, strict=True)]  # six of [num_kv_blocks]
+        null_blocks = table.num_null_blocks(num_computed[live_rows])  # [num_live] below the window: not read any more
+        is_read = is_running[live_rows][place] & (indices >= null_blocks[place])  # [n]
+        num_readable = written * is_read
+        group_of = torch.full_like(rows, group)
+        parts.append((block_ids, group_of, rows, indices, num_filled, num_written, num_readable))
+    entries = [torch.cat(column) for column in zip(*parts, strict=True)]  # seven of [num_kv_blocks]
     order = _order(entries[0])
     return KVBlocks(*(column.index_select(0, order) for column in entries))
 

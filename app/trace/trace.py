@@ -19,9 +19,11 @@ from app.pipeline.token_ids import RequestTokens
 from app.scenario.model import Config
 from app.scenario.plan import Admission, Plan, PlannedStep
 from app.trace.build import StepTensors, build_spaces, count_values, prepare_step
-from app.trace.checks import MAX_CELLS, Check, RowHistory, check_step
+from app.trace.checks import MAX_CELLS, Check, check_step
 from app.trace.normalise import normalise
+from app.trace.pool_history import PoolHistory
 from app.trace.summary import summarise
+from app.trace.usage import measure_usage
 
 MAX_VALUES = 4_194_304
 ENGINE = "vllm 0.33.0"
@@ -128,48 +130,30 @@ def _new_request(admission: Admission) -> NewRequest:
     )
 
 
-class _Rows:
-    """Which request's data each pool row holds, and how it came in."""
-
-    def __init__(self, max_num_reqs: int) -> None:
-        self.req_ids: list[str | None] = [None] * max_num_reqs
-        self._hits: dict[int, int] = {}
-        self._arrivals: dict[int, int] = {}
-        self.history = RowHistory(self._hits, self._arrivals)
-        self._num_arrived = 0
-
-    def enter(self, admissions: Sequence[Admission], runner: Runner) -> None:
-        for admission in admissions:
-            row = runner.states.req_id_to_index[admission.req_id]
-            self.req_ids[row] = admission.req_id
-            self._hits[row] = admission.num_computed_tokens
-            self._arrivals[row] = self._num_arrived
-            self._num_arrived += 1
-
-
 def _run_window(
     plan: Plan, runner: Runner, layout: KVCacheLayout, translate: Translate, first: int, last: int
 ) -> list[dict[str, Any]]:
     config = plan.scenario.config
-    rows = _Rows(config.max_num_reqs)
-    rows.enter(plan.initial, runner)
+    history = PoolHistory(config.max_num_reqs)
+    history.enter(plan.initial, runner)
     steps: list[dict[str, Any]] = []
     num_values = 0
     for index, planned in enumerate(plan.steps[: last + 1]):
         scheduled = scheduler_output(planned)
-        before = dict(runner.states.req_id_to_index)
+        rows_before = dict(runner.states.req_id_to_index)
+        history.before_step(planned, runner)
         if index < first:
             runner.advance(scheduled)
-            rows.enter(planned.admissions, runner)
+            history.after_step(planned, runner)
             continue
         record = runner.step(scheduled)
-        rows.enter(planned.admissions, runner)
-        step = prepare_step(runner, record, planned, layout, rows.req_ids, plan.scenario.strict)
+        history.after_step(planned, runner)
+        step = prepare_step(runner, record, planned, layout, history, plan.scenario.strict)
         num_values += count_values(step)
         if num_values > MAX_VALUES:
             raise _too_large(first, index - 1)
-        checks = check_step(step, rows.history, config.num_blocks)
-        steps.append(_describe_step(index, step, before, checks, translate))
+        checks = check_step(step, history.rows, config.num_blocks)
+        steps.append(_describe_step(index, step, config, rows_before, checks, translate))
     return steps
 
 
@@ -182,7 +166,7 @@ def _too_large(first: int, last_that_fits: int) -> ScenarioError:
 
 
 def _describe_step(
-    index: int, step: StepTensors, before: dict[str, int], checks: Sequence[Check], translate: Translate
+    index: int, step: StepTensors, config: Config, rows_before: dict[str, int], checks: Sequence[Check], translate: Translate
 ) -> dict[str, Any]:
     record, states = step.record, step.runner.states
     batch, padding = record.batch, record.padding
@@ -196,7 +180,8 @@ def _describe_step(
         "req_ids": list(batch.req_ids) if batch else [],
         "req_id_to_index": dict(states.req_id_to_index),
         "free_indices": list(states.free_indices),
-        "events": _events(step.planned, record, states.req_id_to_index, before),
+        "events": _events(step.planned, record, states.req_id_to_index, rows_before),
+        "kv_cache": measure_usage(step, config),
         "spaces": build_spaces(step),
         "checks": [_describe_check(check, translate) for check in checks],
     }

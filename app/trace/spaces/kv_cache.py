@@ -2,11 +2,13 @@
 
 from app.pipeline.kv_cache import KVCacheLayout
 from app.trace.kv_blocks import kv_blocks
+from app.trace.pool_history import StaleBlocks
 from app.trace.space import Case, Source, Space
 
 _BLOCK_OF = "kv_block_indices[kv_block_idx]"
 _OWNER = "kv_block_rows[kv_block_idx]"
-_SIZE = "block_size[kv_block_groups[kv_block_idx]]"
+_GROUP = "kv_block_groups[kv_block_idx]"
+_SIZE = f"block_size[{_GROUP}]"
 _BATCH_OF_OWNER = f"find(idx_mapping, {_OWNER})"
 _KV_SOURCE = Source(kv_blocks, ("is_held = ", "block_ids = ", "rows = ", "indices = "))
 
@@ -116,6 +118,49 @@ KV_CACHE = [
         ],
         Source(kv_blocks, ("num_written = ",)),
         None,
+        exactness="simplified",
+    ),
+    Space(
+        "kv_block_num_readable",
+        ("kv_block_idx",),
+        "int32",
+        "kv-cache",
+        [
+            Case("kv_block_num_readable.parallel", when="dcp_size > 1"),
+            Case("kv_block_num_readable.idle", "0", when=f"{_BATCH_OF_OWNER} == None"),
+            Case(
+                "kv_block_num_readable.below_window",
+                "0",
+                when=f"sliding_window[{_GROUP}] != None and {_BLOCK_OF} <"
+                f" max(num_computed_tokens[{_OWNER}] - (sliding_window[{_GROUP}] - 1), 0) // {_SIZE}",
+                inputs=(f"num_computed_tokens[{_OWNER}]",),
+            ),
+            Case("kv_block_num_readable", _within_block(f"seq_lens[{_BATCH_OF_OWNER}]")),
+        ],
+        Source(kv_blocks, ("null_blocks = ", "is_read = ", "num_readable = ")),
+        None,
+        exactness="simplified",
+    ),
+    Space(
+        "stale_block_ids",
+        ("stale_block_idx",),
+        "int32",
+        "kv-cache",
+        [Case("stale_block_ids", inputs=("stale_block_req_ids[stale_block_idx]",))],
+        Source(StaleBlocks.leave, ("self._last_owner[",)),
+        None,
+        holds="block_id",
+        exactness="simplified",
+    ),
+    Space(
+        "stale_block_req_ids",
+        ("stale_block_idx",),
+        "str",
+        "kv-cache",
+        [Case("stale_block_req_ids")],
+        Source(StaleBlocks.leave, ("self._last_owner[",)),
+        None,
+        holds="req_id",
         exactness="simplified",
     ),
 ]

@@ -1,0 +1,83 @@
+"""What a single step cannot tell: who held a row or a block before, and how the requests of the rows came in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from app.pipeline.block_tables import BlockTable
+from app.pipeline.runner import Runner
+from app.scenario.plan import Admission, PlannedStep
+
+
+@dataclass(frozen=True)
+class RowHistory:
+    """How the request of each pool row came in, to tell a shared prefix from a block owned twice."""
+
+    hits: Mapping[int, int]  # req_state_idx -> tokens it brought along
+    arrivals: Mapping[int, int]  # req_state_idx -> place in the order of admissions
+
+
+class StaleBlocks:
+    """Blocks that nobody holds any more but whose slots still hold the K and V of their last owner."""
+
+    def __init__(self) -> None:
+        self._last_owner: dict[int, str] = {}
+
+    def leave(self, req_id: str, req_state_idx: int, tables: Sequence[BlockTable]) -> None:
+        """A request leaves its row: what its tables name is stale from now on."""
+        for table in tables:
+            num_blocks = int(table.num_blocks[req_state_idx])
+            for block_id in table.block_table[req_state_idx, :num_blocks].tolist():
+                if block_id > 0:
+                    self._last_owner[block_id] = req_id
+
+    def take(self, block_ids: Sequence[Sequence[int]]) -> None:
+        """Somebody gets blocks: what was in them no longer counts."""
+        if self._last_owner:
+            for ids in block_ids:
+                for block_id in ids:
+                    self._last_owner.pop(block_id, None)
+
+    def not_held(self, held: Tensor) -> tuple[Tensor, list[str]]:
+        """Ids [n] of the stale blocks, rising, and their last owners; blocks `held` by somebody else too are left out."""
+        ids = torch.tensor(sorted(self._last_owner), dtype=torch.int32, device=held.device)
+        ids = ids[~torch.isin(ids, held)]
+        return ids, [self._last_owner[block_id] for block_id in ids.tolist()]
+
+
+class PoolHistory:
+    """Follows the steps of a run and remembers who was where."""
+
+    def __init__(self, max_num_reqs: int) -> None:
+        self.row_req_ids: list[str | None] = [None] * max_num_reqs  # whose data a row holds, also after it was freed
+        self.stale_blocks = StaleBlocks()
+        self._hits: dict[int, int] = {}
+        self._arrivals: dict[int, int] = {}
+        self._num_arrived = 0
+
+    @property
+    def rows(self) -> RowHistory:
+        return RowHistory(self._hits, self._arrivals)
+
+    def before_step(self, planned: PlannedStep, runner: Runner) -> None:
+        """Take note of who will leave. Call it before the runner's step."""
+        for req_id, _ in planned.removed:
+            row = runner.states.req_id_to_index[req_id]
+            self.stale_blocks.leave(req_id, row, runner.block_tables.groups)
+
+    def after_step(self, planned: PlannedStep, runner: Runner) -> None:
+        """Take note of who came and what they got."""
+        self.enter(planned.admissions, runner)
+        for block_ids in planned.new_block_ids.values():
+            self.stale_blocks.take(block_ids)
+
+    def enter(self, admissions: Sequence[Admission], runner: Runner) -> None:
+        """Requests got their rows."""
+        for admission in admissions:
+            row = runner.states.req_id_to_index[admission.req_id]
+            self.row_req_ids[row] = admission.req_id
+            self._hits[row] = admission.num_computed_tokens
+            self._arrivals[row] = self._num_arrived
+            self._num_arrived += 1
