@@ -6,7 +6,8 @@
 from typing import Any
 
 from app.errors import ScenarioError
-from app.scenario.parse import locate, parse_scenario
+from app.scenario.locate import locate
+from app.scenario.parse import parse_scenario
 from app.scenario.plan import Plan
 from app.scenario.planner import plan_scenario
 

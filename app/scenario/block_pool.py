@@ -1,7 +1,8 @@
 """The block pool for hand-written schedules: a free list that hands out ids from its front.
 
 Simpler than vLLM's `BlockPool` (no prefix cache, no eviction): blocks leave when a request needs them and come back when it
-is removed. Ids travel in runs (views of arrays), so that a million blocks move as quickly as ten.
+is removed. Ids travel in runs (views of arrays, or ranges nobody took from yet), so that a million blocks move as quickly as
+ten.
 """
 
 from array import array
@@ -22,15 +23,15 @@ class BlockPool:
     ) -> None:
         num_shuffled = min(num_blocks - 1, MAX_SHUFFLED) if order == "shuffled" else 0
         first = _shuffled(num_shuffled, seed)
-        self._runs: deque[memoryview[int]] = deque()
+        self._runs: deque[memoryview[int] | range] = deque()
         self.num_free = 0
-        self._add_run(array("i", (block_id for block_id in first if block_id not in reserved)))
+        self._add_run(memoryview(array("i", (block_id for block_id in first if block_id not in reserved))))
         rest = num_shuffled + 1
         for block_id in sorted(reserved):
             if rest <= block_id < num_blocks:
-                self._add_run(array("i", range(rest, block_id)))
+                self._add_run(range(rest, block_id))
                 rest = block_id + 1
-        self._add_run(array("i", range(rest, num_blocks)))
+        self._add_run(range(rest, num_blocks))
 
     def take(self, count: int) -> "array[int]":
         """The next `count` ids. There must be that many."""
@@ -40,7 +41,11 @@ class BlockPool:
         while len(taken) < count:
             run = self._runs.popleft()
             missing = count - len(taken)
-            taken.frombytes(run[:missing].cast("B"))
+            head = run[:missing]
+            if isinstance(head, range):
+                taken.extend(head)
+            else:
+                taken.frombytes(head.cast("B"))
             if missing < len(run):
                 self._runs.appendleft(run[missing:])
         return taken
@@ -51,18 +56,9 @@ class BlockPool:
             self._runs.appendleft(memoryview(block_ids[::-1]))
             self.num_free += len(block_ids)
 
-    def peek(self, count: int) -> list[int]:
-        """The next ids to be handed out, at most `count`."""
-        ids: list[int] = []
-        for run in self._runs:
-            ids.extend(run[: count - len(ids)])
-            if len(ids) == count:
-                break
-        return ids
-
-    def _add_run(self, run: "array[int]") -> None:
+    def _add_run(self, run: "memoryview[int] | range") -> None:
         if run:
-            self._runs.append(memoryview(run))
+            self._runs.append(run)
             self.num_free += len(run)
 
 

@@ -15,7 +15,8 @@ def limit_faults(scenario: Scenario) -> Iterator[Fault]:
     last_step = max(len(scenario.steps) - 1, 0)
     if scenario.start_step > last_step:
         params = {"given": scenario.start_step, "last": last_step, "num_steps": len(scenario.steps)}
-        yield Fault("/start_step", "schema", "schema.start_step", params, replace("/start_step", last_step))
+        message = "schema.start_step" if scenario.steps else "schema.start_step.no_steps"
+        yield Fault("/start_step", "schema", message, params, replace("/start_step", last_step))
     yield from _request_faults(scenario)
     num_groups = len(scenario.config.kv_cache_groups)
     for index, step in enumerate(scenario.steps):
@@ -25,39 +26,45 @@ def limit_faults(scenario: Scenario) -> Iterator[Fault]:
 def _step_faults(index: int, step: Step, num_groups: int) -> Iterator[Fault]:
     for req_id, block_ids in step.new_block_ids.items():
         if len(block_ids) != num_groups:
+            where = pointer("steps", index, "new_block_ids", req_id)
             params = {"step": index, "req_id": req_id, "given": len(block_ids), "num_groups": num_groups}
-            yield Fault(pointer("steps", index, "new_block_ids", req_id), "schema", "schema.groups", params)
+            yield Fault(where, "schema", "schema.groups", params, remove(where))
     names: set[str] = set()
     for place, (req_id, _) in enumerate(step.num_scheduled_tokens):
         if req_id in names:
-            where = pointer("steps", index, "num_scheduled_tokens", place)
+            pair = pointer("steps", index, "num_scheduled_tokens", place)
             params = {"step": index, "req_id": req_id, "key": req_id}
-            yield Fault(where, "duplicate_key", "duplicate_key", params, remove(where))
+            yield Fault(pair + "/0", "duplicate_key", "duplicate_key", params, remove(pair))
         names.add(req_id)
 
 
 def _config_faults(config: Config) -> Iterator[Fault]:
     rows = config.max_num_reqs
+    columns = sum(config.num_columns(group) for group in config.kv_cache_groups)
     if rows * config.max_model_len > MAX_POOL_TOKENS:
         params = {
             "max_num_reqs": rows,
             "max_model_len": config.max_model_len,
             "product": rows * config.max_model_len,
             "limit": MAX_POOL_TOKENS,
+            "right": MAX_POOL_TOKENS // rows,
         }
-        yield Fault("/config/max_model_len", "schema", "schema.pool_tokens", params)
-    columns = sum(config.num_columns(group) for group in config.kv_cache_groups)
-    if rows * columns > MAX_TABLE_ENTRIES:
+        where = "/config/max_model_len"
+        yield Fault(where, "schema", "schema.pool_tokens", params, replace(where, MAX_POOL_TOKENS // rows))
+    elif rows * columns > MAX_TABLE_ENTRIES:
         params = {"max_num_reqs": rows, "columns": columns, "product": rows * columns, "limit": MAX_TABLE_ENTRIES}
         yield Fault("/config/kv_cache_groups", "schema", "schema.table_entries", params)
     parallel = config.context_parallel
     if parallel.rank >= parallel.size:
         params = {"rank": parallel.rank, "size": parallel.size, "last": parallel.size - 1}
-        yield Fault("/config/context_parallel/rank", "schema", "schema.rank", params)
+        where = "/config/context_parallel/rank"
+        yield Fault(where, "schema", "schema.rank", params, replace(where, parallel.size - 1))
+    undivided = [index for index, group in enumerate(config.kv_cache_groups) if group.block_size % parallel.interleave]
+    if undivided:
+        block_size = config.kv_cache_groups[undivided[0]].block_size
+        params = {"interleave": parallel.interleave, "block_size": block_size, "group": undivided[0]}
+        yield Fault("/config/context_parallel/interleave", "schema", "schema.interleave", params)
     for index, group in enumerate(config.kv_cache_groups):
-        if group.block_size % parallel.interleave:
-            params = {"interleave": parallel.interleave, "block_size": group.block_size, "group": index}
-            yield Fault("/config/context_parallel/interleave", "schema", "schema.interleave", params)
         if group.sliding_window is not None and parallel.size > 1:
             where = pointer("config", "kv_cache_groups", index, "sliding_window")
             params = {"group": index, "sliding_window": group.sliding_window, "size": parallel.size}
@@ -96,5 +103,6 @@ def _request_faults(scenario: Scenario) -> Iterator[Fault]:
             yield Fault(f"{where}/{name}", "schema", "schema.prompt_len", params, fix)
         block_ids = request.initial.block_ids if request.initial else None
         if block_ids is not None and len(block_ids) != num_groups:
+            at = where + "/initial/block_ids"
             params = {"req_id": request.req_id, "given": len(block_ids), "num_groups": num_groups}
-            yield Fault(where + "/initial/block_ids", "schema", "schema.groups", params)
+            yield Fault(at, "schema", "schema.groups", params, remove(at))

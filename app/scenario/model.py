@@ -3,29 +3,96 @@
 What depends on several fields or on earlier steps is checked in `limits` and `plan`.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-MAX_ID = 2**31 - 1
+from app.errors import MAX_FAULTS
 
+MAX_ID = 2**31 - 1
+MAX_REQUESTS = 4_096  # and so the most names that one step can sensibly mention
+
+
+@dataclass
+class Patience:
+    """How many more entries of lists and maps may be wrong before the rest of them is not looked at.
+
+    Validation takes one as its context: a megabyte of wrong ids is described as quickly as a hundred.
+    """
+
+    num_left: int = MAX_FAULTS
+
+
+def _while_patient(is_good: Callable[[Any], bool]) -> BeforeValidator:
+    """Drop what stands behind the last entry that there is patience for. `is_good` judges one entry, or value of a map."""
+
+    def cut(value: Any, info: ValidationInfo) -> Any:
+        patience = info.context
+        if not isinstance(patience, Patience) or not isinstance(value, list | dict):
+            return value
+        for place, entry in enumerate(value.values() if isinstance(value, dict) else value):
+            if is_good(entry):
+                continue
+            patience.num_left -= 1
+            if patience.num_left < 0:
+                return dict(islice(value.items(), place)) if isinstance(value, dict) else value[:place]
+        return value
+
+    return BeforeValidator(cut)
+
+
+def _is_list(value: Any) -> bool:
+    return type(value) is list
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_ID
+
+
+def _is_draft_id(value: Any) -> bool:
+    return type(value) is int and -1 <= value <= MAX_ID
+
+
+def _is_block_id(value: Any) -> bool:
+    return value is None or _is_count(value)
+
+
+def _is_list_or_count(value: Any) -> bool:
+    return type(value) is list or _is_count(value)
+
+
+def _is_pair(value: Any) -> bool:
+    return type(value) is tuple and _is_text(value[0]) and _is_count(value[1]) and value[1] > 0
+
+
+PerRequest = Field(max_length=MAX_REQUESTS)  # of a list or map with an entry for each request
 TokenId = Annotated[int, Field(ge=0, le=MAX_ID)]
 DraftTokenId = Annotated[int, Field(ge=-1, le=MAX_ID)]  # -1: unknown to the log
 BlockId = Annotated[int, Field(ge=0, le=MAX_ID)] | None  # None: unknown id
-BlockIdsPerGroup = list[list[BlockId]]
+TokenIds = Annotated[list[TokenId], _while_patient(_is_count)]
+BlockIdsPerGroup = Annotated[list[Annotated[list[BlockId], _while_patient(_is_block_id)]], _while_patient(_is_list)]
+ReqIds = Annotated[list[str], PerRequest, _while_patient(_is_text)]
 
 
 def _list_or_count(value: Any) -> str:
     return "list" if isinstance(value, list) else "count"
 
 
+Count = Annotated[int, Field(ge=0, le=MAX_ID)]
 TokenIdsOrCount = Annotated[
-    Annotated[list[TokenId], Tag("list")] | Annotated[int, Field(ge=0, le=MAX_ID), Tag("count")],
+    Annotated[TokenIds, Tag("list")] | Annotated[Count, Tag("count")],
     Discriminator(_list_or_count),
 ]
 DraftIdsOrCount = Annotated[
-    Annotated[list[DraftTokenId], Tag("list")] | Annotated[int, Field(ge=0, le=MAX_ID), Tag("count")],
+    Annotated[list[DraftTokenId], _while_patient(_is_draft_id), Tag("list")] | Annotated[Count, Tag("count")],
     Discriminator(_list_or_count),
 ]
 
@@ -35,16 +102,22 @@ def _as_pairs(value: Any) -> Any:
         return list(value.items())
     if not isinstance(value, list):
         raise PydanticCustomError("pairs_type", "an object or a list of pairs")
-    for pair in value:
-        if not (isinstance(pair, list) and len(pair) == 2):
-            raise PydanticCustomError("pair_shape", "a list of [req_id, count] pairs")
-    return [tuple(pair) for pair in value]
+    return [tuple(pair) if isinstance(pair, list) and len(pair) == 2 else pair for pair in value]
 
 
 ScheduledTokens = Annotated[
     list[tuple[str, Annotated[int, Field(ge=1, le=MAX_ID)]]],
+    PerRequest,
+    _while_patient(_is_pair),
     BeforeValidator(_as_pairs, json_schema_input_type=dict[str, int] | list[tuple[str, int]]),
 ]
+
+
+def _whole_number(value: Any) -> Any:
+    """`Literal[1]` alone would take true and 1.0 for 1."""
+    if type(value) is not int:
+        raise PydanticCustomError("version", "the whole number 1")
+    return value
 
 
 class Model(BaseModel):
@@ -96,7 +169,7 @@ class KVCacheConfig(Model):
 class Config(Model):
     """The sizes of the worker."""
 
-    max_num_reqs: Annotated[int, Field(ge=1, le=4_096)] = 8
+    max_num_reqs: Annotated[int, Field(ge=1, le=MAX_REQUESTS)] = 8
     max_num_batched_tokens: Annotated[int, Field(ge=1, le=65_536)] = 64
     max_model_len: Annotated[int, Field(ge=2, le=2**20)] = 128
     num_blocks: Annotated[int, Field(ge=2, le=2**24)] = 128
@@ -130,7 +203,7 @@ class Request(Model):
 
     req_id: Annotated[str, Field(min_length=1, max_length=128)]
     prompt_len: Annotated[int, Field(ge=1, le=MAX_ID)] | None = None
-    prompt_token_ids: Annotated[list[TokenId], Field(min_length=1)] | None = None
+    prompt_token_ids: Annotated[TokenIds, Field(min_length=1)] | None = None
     initial: Initial | None = None
 
     @property
@@ -146,24 +219,24 @@ class Step(Model):
     """One engine step: who leaves, who runs how many tokens, and what is known of their ids."""
 
     num_scheduled_tokens: ScheduledTokens = []
-    finished_req_ids: list[str] = []
-    preempted_req_ids: list[str] = []
-    num_computed_tokens: dict[str, Annotated[int, Field(ge=0, le=MAX_ID)]] = {}
-    new_block_ids: dict[str, BlockIdsPerGroup] = {}
-    draft_token_ids: dict[str, DraftIdsOrCount] = {}
-    sampled_token_ids: dict[str, TokenIdsOrCount] = {}
+    finished_req_ids: ReqIds = []
+    preempted_req_ids: ReqIds = []
+    num_computed_tokens: Annotated[dict[str, Count], PerRequest, _while_patient(_is_count)] = {}
+    new_block_ids: Annotated[dict[str, BlockIdsPerGroup], PerRequest, _while_patient(_is_list)] = {}
+    draft_token_ids: Annotated[dict[str, DraftIdsOrCount], PerRequest, _while_patient(_is_list_or_count)] = {}
+    sampled_token_ids: Annotated[dict[str, TokenIdsOrCount], PerRequest, _while_patient(_is_list_or_count)] = {}
 
 
 class Scenario(Model):
     """A whole scenario: what a link, a file and the API hold."""
 
-    version: Literal[1]
+    version: Annotated[Literal[1], BeforeValidator(_whole_number)]
     title: Annotated[str, Field(max_length=200)] = ""
     description: Annotated[str, Field(max_length=4_000)] = ""
-    start_step: Annotated[int, Field(ge=0, le=511)] = 0
+    start_step: Annotated[int, Field(ge=0, le=MAX_ID)] = 0
     strict: bool = True
     config: Config = Config()
-    requests: Annotated[list[Request], Field(max_length=4_096)]
+    requests: Annotated[list[Request], PerRequest]
     steps: Annotated[list[Step], Field(max_length=512)]
 
 

@@ -7,9 +7,9 @@ no loop runs over tokens.
 
 import dataclasses
 from array import array
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.errors import Fault, ScenarioError, pointer, remove
 from app.scenario.block_pool import BlockPool
@@ -33,7 +33,8 @@ class _Request(Holder):
     was_admitted: bool = False
     is_live: bool = False
     is_finished: bool = False
-    is_faulty: bool = False  # a fault was found: what follows from it is not reported
+    is_faulty: bool = False  # its counts are wrong: what follows from them is not reported
+    is_refused: bool = False  # it should have got a row and could not: said once
     initial_outputs: Sequence[int] | int = field(default=0)
 
 
@@ -108,7 +109,7 @@ class _Planner:
             if num_computed is None:
                 num_computed = state.prompt_len + num_outputs - 1 if num_outputs else 0
             faults = list(
-                initial_faults(state.req_id, state.prompt_len, num_computed, num_outputs, self.config.max_model_len, where)
+                initial_faults(state.req_id, state.prompt_len, num_computed, initial, self.config.max_model_len, where)
             )
             row = initial.req_state_idx
             if row is not None and row not in free_rows:
@@ -120,22 +121,27 @@ class _Planner:
             elif not free_rows:
                 params = {"req_id": state.req_id, "max_num_reqs": self.config.max_num_reqs, "num_live": len(entering)}
                 faults.append(Fault(where, "rows", "rows.initial", params))
+                state.is_refused = True
             elif row is None:
                 row = free_rows.pop()
             else:
                 free_rows.remove(row)
-            state.was_admitted = state.is_live = True
-            self.num_live += 1
+            if not state.is_refused:
+                state.was_admitted = state.is_live = True
+                self.num_live += 1
+                self.ledger.begin(state)
             if faults:
-                self._blame(state, faults)
+                self.faults += faults
+                state.is_faulty = True
                 continue
             state.initial_outputs = outputs
             state.total_len = state.prompt_len + num_outputs
             state.num_computed_tokens = state.hit = num_computed
-            at = pointer("requests", state.request_idx, "initial", "block_ids")
-            params = {"req_id": state.req_id}
-            found = self.ledger.begin(state, initial.block_ids, num_computed, at, params, is_initial=True)
-            self._blame(state, found)
+            if initial.block_ids is None:
+                self.ledger.ask(state, num_computed)
+            else:
+                params = {"req_id": state.req_id}
+                self.faults += self.ledger.extend(state, initial.block_ids, num_computed, where + "/block_ids", params)
             last = rule_token_id(state.base, state.total_len - 1) if isinstance(outputs, int) else outputs[-1]
             admissions.append(
                 Admission(
@@ -171,15 +177,16 @@ class _Planner:
         sampled: dict[str, list[int]] = {}
         for req_id, count in step.num_scheduled_tokens:
             state = self.requests.get(req_id)
-            at = pointer("steps", index, "num_scheduled_tokens", req_id)
             if state is None:
-                self.faults.append(self._unknown(index, at, req_id))
+                where = pointer("steps", index, "num_scheduled_tokens", req_id)
+                self.faults.append(self._unknown(index, where, req_id))
                 continue
             is_new = not state.is_live
             if is_new:
-                self._admit(index, state, step, at)
+                if not self._admit(index, state, step):
+                    continue
                 (resumed if state.was_admitted else fresh).append(state)
-                state.was_admitted = state.is_live = True
+                state.was_admitted = True
             if state.is_faulty:
                 continue
             request = PlannedRequest(
@@ -189,22 +196,9 @@ class _Planner:
                 state.num_computed_tokens,
                 state.prefill_len,
             )
-            faults = [
-                *hit_faults(index, step, req_id, state.prefill_len, is_new),
-                *count_faults(index, request, self.config),
-                *sampled_faults(index, step, request),
-            ]
-            # Of a request whose counts are wrong only the ids themselves can be judged, not how many it needs.
-            num_tokens = 0 if faults else request.seq_len
-            where = pointer("steps", index, "new_block_ids", req_id)
-            claim = self.ledger.begin if is_new else self.ledger.extend
-            params = {"step": index, "req_id": req_id}
-            faults += claim(state, step.new_block_ids.get(req_id), num_tokens, where, params)
-            if faults:
-                self._blame(state, faults)
-                continue
-            planned.append(request)
-            self._fill_token_ids(state, step, request, drafts, sampled)
+            if self._check_request(index, step, state, request, is_new):
+                planned.append(request)
+                self._fill_token_ids(state, step, request, drafts, sampled)
 
         block_ids = self._allocate(index)
         admissions = [
@@ -246,18 +240,18 @@ class _Planner:
                 state = self.requests.get(req_id)
                 params = {"step": index, "req_id": req_id, "reason": reason}
                 if state is None:
-                    self.faults.append(self._unknown(index, at, req_id, remove(at)))
+                    self.faults.append(self._unknown(index, at, req_id))
+                elif req_id in scheduled_names:
+                    message = f"not_live.{reason}_and_scheduled"
+                    self.faults.append(Fault(at, "not_live", message, params, remove(at)))
+                    state.is_refused = state.is_refused or state.is_finished  # not to be said again of the schedule
                 elif req_id in reasons:
                     self.faults.append(Fault(at, "not_live", "not_live.twice", params, remove(at)))
-                elif req_id in scheduled_names:
-                    fault = Fault(at, "not_live", f"not_live.{reason}_and_scheduled", params, remove(at))
-                    self._blame(state, [fault])
-                elif not state.is_live and state.is_faulty:
-                    continue
-                elif not state.is_live:
-                    self._blame(state, [Fault(at, "not_live", f"not_live.{reason}_not_in_pool", params, remove(at))])
-                else:
+                elif state.is_live:
                     reasons[req_id] = reason
+                elif not state.is_refused:
+                    message = f"not_live.{reason}_not_in_pool"
+                    self.faults.append(Fault(at, "not_live", message, params, remove(at)))
         removed = sorted(reasons.items())
         for req_id, reason in removed:
             state = self.requests[req_id]
@@ -272,35 +266,61 @@ class _Planner:
             for req_id in getattr(step, name):
                 where = pointer("steps", index, name, req_id)
                 if req_id not in self.requests:
-                    self.faults.append(self._unknown(index, where, req_id, remove(where)))
+                    self.faults.append(self._unknown(index, where, req_id))
                 elif req_id not in scheduled_names:
                     params = {"step": index, "req_id": req_id, "field": name}
                     self.faults.append(Fault(where, "unscheduled", "unscheduled", params, remove(where)))
 
     def _check_budget(self, index: int, step: Step) -> None:
-        total = sum(count for _, count in step.num_scheduled_tokens)
+        total = sum(count for req_id, count in step.num_scheduled_tokens if req_id in self.requests)
         limit = self.config.max_num_batched_tokens
         if total > limit:
             where = pointer("steps", index, "num_scheduled_tokens")
             params = {"step": index, "num_tokens": total, "limit": limit, "over": total - limit}
             self.faults.append(Fault(where, "budget", "budget", params))
 
-    def _admit(self, index: int, state: _Request, step: Step, where: str) -> None:
+    def _admit(self, index: int, state: _Request, step: Step) -> bool:
         """Bring a request into the pool: its prompt, and what it has sampled so far if it was there before."""
-        if state.is_finished and not state.is_faulty:
-            finished = Fault(where, "not_live", "not_live.finished", {"step": index, "req_id": state.req_id})
-            self._blame(state, [finished])
+        if state.is_refused:
+            return False
+        params: dict[str, Any] = {"step": index, "req_id": state.req_id}
+        message = "not_live.finished" if state.is_finished else ""
+        if not state.is_finished and self.num_live >= self.config.max_num_reqs:
+            message = "rows"
+            params |= {"num_live": self.num_live + 1, "max_num_reqs": self.config.max_num_reqs}
+        if message:
+            where = pointer("steps", index, "num_scheduled_tokens", state.req_id)
+            self.faults.append(Fault(where, message.partition(".")[0], message, params))
+            state.is_refused = True
+            return False
+        state.is_live = True
         self.num_live += 1
-        if self.num_live > self.config.max_num_reqs:
-            params = {
-                "step": index,
-                "req_id": state.req_id,
-                "num_live": self.num_live,
-                "max_num_reqs": self.config.max_num_reqs,
-            }
-            self._blame(state, [Fault(where, "rows", "rows", params)])
+        self.ledger.begin(state)
         state.prefill_len = state.total_len
         state.num_computed_tokens = state.hit = step.num_computed_tokens.get(state.req_id, 0)
+        return True
+
+    def _check_request(self, index: int, step: Step, state: _Request, request: PlannedRequest, is_new: bool) -> bool:
+        """Judge one scheduled request and let its tables grow. False where its counts cannot be: it does not run then."""
+        req_id = state.req_id
+        faults = list(hit_faults(index, step, req_id, state.prefill_len, is_new))
+        if faults and is_new:  # what it would have computed is not known
+            state.is_faulty = True
+            state.num_computed_tokens = state.hit = state.prefill_len - 1
+        else:
+            counts = [*count_faults(index, step, request, self.config), *sampled_faults(index, step, request)]
+            state.is_faulty = bool(counts)
+            faults += counts
+        # Of a request whose counts are wrong only the ids themselves can be judged, not how many it needs.
+        num_tokens = 0 if state.is_faulty else request.seq_len
+        given = step.new_block_ids.get(req_id)
+        if given is None:
+            self.ledger.ask(state, num_tokens)
+        else:
+            where = pointer("steps", index, "new_block_ids", req_id)
+            faults += self.ledger.extend(state, given, num_tokens, where, {"step": index, "req_id": req_id})
+        self.faults += faults
+        return not state.is_faulty
 
     def _fill_token_ids(
         self,
@@ -325,7 +345,7 @@ class _Planner:
         needed, free = self.ledger.num_asked, self.ledger.pool.num_free
         if needed > free and self.stopped is None:
             self.stopped = Stopped(index, needed, free)
-            self.ledger.is_tracking = False
+            self.ledger.is_exhausted = True
         return self.ledger.settle()
 
     def _post_update(self, state: _Request, request: PlannedRequest, sampled: Sequence[int]) -> None:
@@ -334,20 +354,15 @@ class _Planner:
         state.total_len += len(sampled)
         state.num_sampled += len(sampled)
 
-    def _unknown(self, index: int, where: str, req_id: str, fix: Sequence[Mapping[str, object]] | None = None) -> Fault:
-        return Fault(where, "unknown_req_id", "unknown_req_id", {"step": index, "req_id": req_id}, fix)
-
-    def _blame(self, state: _Request, faults: Sequence[Fault]) -> None:
-        self.faults.extend(faults)
-        state.is_faulty = state.is_faulty or bool(faults)
+    def _unknown(self, index: int, where: str, req_id: str) -> Fault:
+        return Fault(where, "unknown_req_id", "unknown_req_id", {"step": index, "req_id": req_id}, remove(where))
 
 
 def _named_block_ids(scenario: Scenario) -> frozenset[int]:
     """Every block id that the scenario names itself."""
-    named: Counter[int] = Counter()
     tables = [request.initial.block_ids for request in scenario.requests if request.initial and request.initial.block_ids]
     tables += [block_ids for step in scenario.steps for block_ids in step.new_block_ids.values()]
+    named: set[int | None] = set()
     for block_ids in tables:
-        for group_ids in block_ids:
-            named.update(block_id for block_id in group_ids if block_id is not None)
-    return frozenset(named)
+        named.update(*block_ids)
+    return frozenset(block_id for block_id in named if block_id is not None)

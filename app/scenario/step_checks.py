@@ -7,21 +7,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.errors import Fault, pointer, remove, replace
-from app.scenario.model import Config, Step, num_given
+from app.scenario.model import Config, Initial, Step, num_given
 from app.scenario.plan import PlannedRequest
 
 
 def initial_faults(
-    req_id: str, prompt_len: int, num_computed: int, num_outputs: int, max_model_len: int, where: str
+    req_id: str, prompt_len: int, num_computed: int, initial: Initial, max_model_len: int, where: str
 ) -> Iterator[Fault]:
     """Whether the computed and output counts of an `initial` request fit each other. `where` points to it."""
+    outputs = initial.output_token_ids
+    num_outputs = num_given(outputs)
     params = {
         "req_id": req_id,
         "prompt_len": prompt_len,
         "num_outputs": num_outputs,
         "num_computed_tokens": num_computed,
     }
-    at = where + "/num_computed_tokens"
+    at, outputs_at = where + "/num_computed_tokens", where + "/output_token_ids"
     if not num_outputs:
         right = prompt_len - 1
         if num_computed > right:
@@ -32,59 +34,75 @@ def initial_faults(
     if num_computed != right:
         yield Fault(at, "initial", "initial.computed_with_outputs", params | {"right": right}, replace(at, right))
     elif num_computed > max_model_len - 1:
-        yield Fault(at, "length", "length.initial", params | {"limit": max_model_len - 1})
+        most = max_model_len - prompt_len  # the last one is never computed
+        fix = replace(outputs_at, outputs[:most] if isinstance(outputs, list) else most)
+        is_sent = initial.num_computed_tokens is not None
+        if is_sent:
+            fix += replace(at, max_model_len - 1)
+        params |= {"limit": max_model_len - 1, "max_model_len": max_model_len, "right": most}
+        yield Fault(at if is_sent else outputs_at, "length", "length.initial", params, fix)
 
 
 def hit_faults(index: int, step: Step, req_id: str, prefill_len: int, is_new: bool) -> Iterator[Fault]:
     """Whether a prefix-cache hit comes with an admission and leaves a token to compute."""
     hit = step.num_computed_tokens.get(req_id)
-    if hit is None:
+    if hit is None or (is_new and hit < prefill_len):
         return
     where = pointer("steps", index, "num_computed_tokens", req_id)
     params = {"step": index, "req_id": req_id, "hit": hit}
     if not is_new:
         yield Fault(where, "hit", "hit.already_in_pool", params, remove(where))
-    elif hit > prefill_len - 1:
+    else:
         params |= {"prefill_len": prefill_len, "limit": prefill_len - 1}
         yield Fault(where, "hit", "hit.too_long", params, replace(where, prefill_len - 1))
 
 
-def count_faults(index: int, request: PlannedRequest, config: Config) -> Iterator[Fault]:
+def count_faults(index: int, step: Step, request: PlannedRequest, config: Config) -> Iterator[Fault]:
     """Whether the scheduled count and the drafts fit what the request has computed."""
+    drafts, max_drafts = request.num_drafts, config.num_speculative_tokens
+    limit = config.max_model_len - 1
+    chunk = request.num_tokens - drafts
+    remaining = request.prefill_len - request.num_computed_tokens
+    fits = chunk <= remaining if request.is_prefilling else chunk == 1
+    is_unfinished = request.is_prefilling and chunk < remaining
+    if fits and drafts <= max_drafts and not (drafts and is_unfinished) and request.seq_len <= limit:
+        return
+
     where = pointer("steps", index, "num_scheduled_tokens", request.req_id)
     drafts_at = pointer("steps", index, "draft_token_ids", request.req_id)
-    drafts, computed, prefill_len = request.num_drafts, request.num_computed_tokens, request.prefill_len
-    chunk = request.num_tokens - drafts
     params: dict[str, Any] = {
         "step": index,
         "req_id": request.req_id,
         "num_scheduled_tokens": request.num_tokens,
         "num_drafts": drafts,
-        "num_computed_tokens": computed,
-        "prefill_len": prefill_len,
-        "remaining": prefill_len - computed,
+        "num_computed_tokens": request.num_computed_tokens,
+        "prefill_len": request.prefill_len,
+        "remaining": remaining,
         "chunk": chunk,
+        "reached": request.num_computed_tokens + chunk,
     }
-    max_drafts = config.num_speculative_tokens
-    if drafts > max_drafts:
-        fix = replace(drafts_at, max_drafts) if max_drafts else remove(drafts_at)
-        yield Fault(drafts_at, "drafts", "drafts.too_many", params | {"limit": max_drafts}, fix)
-    if not request.is_prefilling:
-        if chunk != 1:
-            message = "decode.with_drafts" if drafts else "decode"
-            right = 1 + drafts
-            yield Fault(where, "decode", message, params | {"right": right}, replace(where, right))
-    elif computed + chunk > prefill_len:
-        right = prefill_len - computed + drafts
-        yield Fault(where, "chunk", "chunk", params | {"right": right}, replace(where, right))
-    elif drafts and computed + chunk < prefill_len:
-        yield Fault(drafts_at, "drafts", "drafts.unfinished_prefill", params, remove(drafts_at))
-    limit = config.max_model_len - 1
+    if not fits and request.is_prefilling:
+        right = remaining + drafts
+        message = "chunk.with_drafts" if drafts else "chunk"
+        yield Fault(where, "chunk", message, params | {"right": right}, replace(where, right))
+    elif not fits:
+        message = "decode.with_drafts" if drafts else "decode"
+        yield Fault(where, "decode", message, params | {"right": 1 + drafts}, replace(where, 1 + drafts))
+    if drafts and is_unfinished:
+        message = "drafts.unfinished_prefill" if chunk > 0 else "drafts.more_than_scheduled"
+        without = chunk if chunk > 0 else min(request.num_tokens, remaining)
+        yield Fault(drafts_at, "drafts", message, params, [*remove(drafts_at), *replace(where, without)])
+    elif drafts > max_drafts:
+        message = "drafts.too_many" if max_drafts else "drafts.none_allowed"
+        fix = _with_drafts(step, request.req_id, drafts_at, max_drafts)
+        if fits:  # the drafts taken away were scheduled too
+            fix += replace(where, chunk + max_drafts)
+        yield Fault(drafts_at, "drafts", message, params | {"limit": max_drafts}, fix)
     if request.seq_len > limit:
-        right = limit - computed
-        shorter = replace(where, right) if right > drafts else None
+        right = limit - request.num_computed_tokens
+        can_be_shorter = request.is_prefilling and not drafts and right > 0
         params |= {"seq_len": request.seq_len, "max_model_len": config.max_model_len, "limit": limit}
-        yield Fault(where, "length", "length", params, shorter)
+        yield Fault(where, "length", "length", params, replace(where, right) if can_be_shorter else None)
 
 
 def sampled_faults(index: int, step: Step, request: PlannedRequest) -> Iterator[Fault]:
@@ -92,22 +110,34 @@ def sampled_faults(index: int, step: Step, request: PlannedRequest) -> Iterator[
     given = step.sampled_token_ids.get(request.req_id)
     if given is None:
         return
-    where = pointer("steps", index, "sampled_token_ids", request.req_id)
     count, limit = num_given(given), 1 + request.num_drafts
+    reached = request.seq_len - request.num_drafts
+    is_unfinished = reached < request.prefill_len
+    if count == 0 if is_unfinished else 1 <= count <= limit:  # saying that nothing is sampled is true of a chunk
+        return
+    where = pointer("steps", index, "sampled_token_ids", request.req_id)
     params = {
         "step": index,
         "req_id": request.req_id,
         "num_sampled": count,
         "num_drafts": request.num_drafts,
         "limit": limit,
-        "seq_len": request.seq_len,
+        "reached": reached,
         "prefill_len": request.prefill_len,
     }
-    if request.seq_len < request.prefill_len:
-        if count:  # saying that nothing is sampled is true
-            yield Fault(where, "sampled", "sampled.unfinished_chunk", params, remove(where))
+    if is_unfinished:
+        yield Fault(where, "sampled", "sampled.unfinished_chunk", params, remove(where))
     elif count == 0:
         yield Fault(where, "sampled", "sampled.none", params, remove(where))
-    elif count > limit:
+    else:
+        message = "sampled.too_many" if request.num_drafts else "sampled.only_one"
         fix = replace(where, given[:limit] if isinstance(given, list) else limit)
-        yield Fault(where, "sampled", "sampled.too_many", params, fix)
+        yield Fault(where, "sampled", message, params, fix)
+
+
+def _with_drafts(step: Step, req_id: str, where: str, count: int) -> list[dict[str, Any]]:
+    """A patch that leaves a request the first `count` of its drafts."""
+    if not count:
+        return remove(where)
+    given = step.draft_token_ids[req_id]
+    return replace(where, given[:count] if isinstance(given, list) else count)
