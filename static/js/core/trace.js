@@ -25,6 +25,7 @@
  * @property {TraceEvent[]} events
  * @property {Record<string, SpaceJson>} spaces
  * @property {Check[]} checks
+ * @property {Record<string, any>} [kv_cache]  use of the pool, in numbers
  */
 /** @typedef {number | string} Value  a NaN number stands for "not known" */
 

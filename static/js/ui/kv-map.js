@@ -111,21 +111,23 @@ export class KvMap extends HTMLElement {
     const reqId = typeof owner === 'string' ? owner : null;
     const filled = /** @type {number} */ (of('kv_block_num_filled'));
     const written = /** @type {number} */ (of('kv_block_num_written'));
-    const words = t('kv.block', { block: id, filled, size: blockSize, written });
+    const read = of('kv_block_num_readable');
+    const readable = isNull(read) ? filled : Number(read);
+    const words = t('kv.block', { block: String(id), filled, size: blockSize, written });
     return html`<div class="block ${requestClass(view, reqId)}" role="listitem" data-axis="kv_block_idx" data-index=${block} data-block=${id} .style=${`width:${width}px`}>
       <div class="block-name"><span class="c" tabindex="-1" data-cell=${cellKey('kv_block_ids', [block])}><span class="vh">${t('kv.block_word')} </span><span class="v">${id}</span></span>${requestTag(view, reqId)}<span class="fill" title=${words}>${filled}/${blockSize}</span><span class="vh">${words}</span></div>
-      ${blockSize > MOST_SLOTS ? bar(filled, written, blockSize) : html`<div class="slots" .style=${`grid-template-columns:repeat(${Math.min(blockSize, 16)},${slotWidth}px)`}>${Array.from({ length: blockSize }, (_, offset) => this.#slot(view, group, id * blockSize + offset, offset < filled))}</div>`}
+      ${blockSize > MOST_SLOTS ? bar(filled, written, blockSize) : html`<div class="slots" .style=${`grid-template-columns:repeat(${Math.min(blockSize, 16)},${slotWidth}px)`}>${Array.from({ length: blockSize }, (_, offset) => this.#slot(view, group, id * blockSize + offset, offset < filled, offset < readable))}</div>`}
     </div>`;
   }
 
-  /** @param {View} view @param {number} group @param {number} slot @param {boolean} valid */
-  #slot(view, group, slot, valid) {
+  /** @param {View} view @param {number} group @param {number} slot @param {boolean} valid @param {boolean} readable */
+  #slot(view, group, slot, valid, readable) {
     const token = this.#written.get(slot);
     if (token === undefined) {
-      const words = view.t(valid ? 'kv.slot.valid' : 'kv.slot.empty', { slot });
-      return html`<i class=${valid ? 'f' : 'e'} data-slot=${slot} title=${words}></i>`;
+      const words = view.t(!valid ? 'kv.slot.empty' : readable ? 'kv.slot.readable' : 'kv.slot.valid', { slot: String(slot) });
+      return html`<i class=${!valid ? 'e' : readable ? 'f' : 'f idle'} data-slot=${slot} title=${words}></i>`;
     }
-    const words = view.t(valid ? 'kv.slot.written' : 'kv.slot.rejected', { slot });
+    const words = view.t(valid ? 'kv.slot.written' : 'kv.slot.rejected', { slot: String(slot) });
     return html`<i class="w c ${valid ? 'f' : 'x'}" tabindex="-1" data-slot=${slot} data-cell=${cellKey('slot_mappings', [group, token])} title=${words} aria-label=${words} role="img"></i>`;
   }
 }

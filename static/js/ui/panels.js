@@ -6,6 +6,7 @@ import { isKey, tablesOf } from '../core/layout.js';
 import { ownerAlong } from '../core/owner.js';
 import { isNull } from '../core/trace.js';
 import { widthOf } from './columns.js';
+import { kvCache } from './kv-panel.js';
 import { named } from './names.js';
 
 /** @typedef {import('./view.js').View} View */
@@ -25,7 +26,7 @@ export function panelOf(stage, view, big, sizes) {
     'state-pool': pool,
     flatten,
     'block-tables': blockTables,
-    'kv-cache': kvCache,
+    'kv-cache': kvCache(plain),
   })[stage];
   return (known ?? plain)(tables, view, big, sizes, stage);
 }
@@ -160,14 +161,3 @@ function blockTables(tables, view, big, _sizes, stage) {
   </div>`;
 }
 
-/** @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} sizes @param {string} stage */
-function kvCache(tables, view, big, sizes, stage) {
-  const { constants, t } = view;
-  const sizesOfGroups = constants.block_size ?? [];
-  const maps = sizesOfGroups.map((/** @type {number} */ size, /** @type {number} */ group) => {
-    const caption = sizesOfGroups.length > 1 || big ? html`<p class="caption">${sizesOfGroups.length > 1 ? html`<b>${constants.group_names?.[group] ?? group}</b> ` : nothing}${t('kv.caption', { size, bytes: Array.isArray(constants.bytes_per_slot) ? constants.bytes_per_slot[group] : constants.bytes_per_slot })}</p>` : nothing;
-    return html`${caption}<pw-kv .data=${{ view, big, group }}></pw-kv>`;
-  });
-  return html`${maps}<p class="legend"><i class="slot f"></i>${t('kv.legend.valid')}<i class="slot f w"></i>${t('kv.legend.written')}<i class="slot e"></i>${t('kv.legend.empty')}</p>
-    ${big ? html`<div class="further">${plain(tables, view, big, sizes, stage)}</div>` : nothing}`;
-}
