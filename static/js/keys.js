@@ -3,6 +3,8 @@
 import { parseCellKey } from './core/trace.js';
 
 const SETTING = 'pagewalk.single-keys';
+/** Keys of one character and what they do. */
+const SINGLE = /** @type {Record<string, string>} */ ({ '?': 'help', '/': 'find', '[': 'back', ']': 'next' });
 
 /**
  * @param {import('./workbench.js').Workbench} bench
@@ -27,9 +29,12 @@ export function connectKeys(bench, t, help) {
       return;
     }
     if (field || event.altKey) return;
-    if (event.key === '?' && singleKeys()) {
+    const single = SINGLE[event.key];
+    if (single && singleKeys()) {
       event.preventDefault();
-      openHelp();
+      if (single === 'help') openHelp();
+      else if (single === 'find') /** @type {import('./ui/find.js').Find | null} */ (document.querySelector('pw-find'))?.start();
+      else /** @type {HTMLElement | null} */ (document.querySelector(`[data-element-${single}]`))?.click();
       return;
     }
     const run = action(bench, event, target);

@@ -16,6 +16,7 @@ import { connectTheme } from './theme-switch.js';
 import { Lighting } from './ui/lighting.js';
 import './ui/board.js';
 import './ui/examples.js';
+import './ui/find.js';
 import './ui/help.js';
 import './ui/inspector.js';
 import './ui/kv-map.js';
@@ -33,7 +34,7 @@ const embedded = (/** @type {string} */ id) => JSON.parse(document.getElementByI
 const boot = embedded('pw-boot');
 const t = translator(embedded('pw-catalogue'));
 const root = /** @type {HTMLElement} */ (document.querySelector('[data-workbench]'));
-const elements = ['pw-notices', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-examples', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
+const elements = ['pw-notices', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-examples', 'pw-find', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
 const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
 const lighting = new Lighting(root);
 

@@ -5,6 +5,7 @@
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { stageSentence } from '../core/summary.js';
 import { sizesOf } from './columns.js';
+import { elementSteps } from './elements.js';
 import { panelOf } from './panels.js';
 import { say } from './view.js';
 
@@ -61,6 +62,7 @@ export class Board extends HTMLElement {
       <header>
         <h2 id="title-${name}"><button type="button" data-go-stage=${name} aria-current=${view.stage === name ? 'step' : nothing}>${t(`stage.${name}`)}</button></h2>
         <p class="sentence">${stageSentence(view.step, name, t)}</p>
+        ${elementSteps(view, name)}
       </header>
       ${view.stage === name ? html`<div class="about"><p>${t(`stage.${name}.what`)}</p><p class="why">${t(`stage.${name}.why`)}</p></div>` : nothing}
       ${panelOf(name, view, now, sizes)}

@@ -9,6 +9,8 @@ const KEYS = [
   [['Shift', '←', '→'], 'step'],
   [['Home', 'End'], 'ends'],
   [['↑', '↓', '←', '→'], 'cells'],
+  [['[', ']'], 'element'],
+  [['/'], 'find'],
   [['Enter'], 'pin'],
   [['Esc'], 'unpin'],
   [['Ctrl', 'Z'], 'undo'],

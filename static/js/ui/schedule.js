@@ -10,6 +10,7 @@ import { ownerAlong } from '../core/owner.js';
 import { stageSentence } from '../core/summary.js';
 import { cellKey, isNull } from '../core/trace.js';
 import { scrollTo, visible } from '../core/viewport.js';
+import { elementSteps } from './elements.js';
 import { faultText, repairs } from './faults.js';
 import { requestClass, requestTag } from './tag.js';
 import { say } from './view.js';
@@ -114,6 +115,7 @@ export class Schedule extends HTMLElement {
         <header>
           <h2 id="title-schedule"><button type="button" data-stage-button aria-current=${view.stage === 'schedule' ? 'step' : nothing} @click=${() => say(this, 'go', { stage: 'schedule' })}>${t('stage.schedule')}</button></h2>
           <p class="sentence">${draft.requests.length > 0 && isComputed(view) ? stageSentence(view.step, 'schedule', t) : nothing}</p>
+          ${elementSteps(view, 'schedule')}
           <span class="tools">
             ${draft.steps.length > 1 && view.index < draft.steps.length ? html`<button type="button" class="btn" data-edit="remove-step" data-step=${view.index}>${t('schedule.remove_step', { step: view.index })}</button>` : nothing}
             ${view.canUndo || view.canRedo ? html`<button type="button" class="btn" data-undo ?disabled=${!view.canUndo} @click=${() => say(this, 'undo')}>${t('edit.undo')}</button><button type="button" class="btn" data-redo ?disabled=${!view.canRedo} @click=${() => say(this, 'redo')}>${t('edit.redo')}</button>` : nothing}
