@@ -822,7 +822,11 @@ class Live:
 
 
 class Validator:
-    """Walks the schedule with counts only. A request whose counts were wrong is not judged again in later steps."""
+    """Walks the schedule with counts only.
+
+    A request whose counts were wrong, or that found no row, is spoilt: what would follow from that is not reported. Faults
+    that leave its counts as they are (block ids, names in the wrong list) spoil nothing.
+    """
 
     def __init__(self, scenario: Scenario) -> None:
         self.sent = scenario
@@ -837,6 +841,11 @@ class Validator:
         self.total_len: dict[str, int] = {}  # of every request, live or not: prompt and outputs so far
         self.finished: set[str] = set()
         self.spoilt: set[str] = set()
+        # the block pool as a number: where it runs out, the trace ends
+        config_pool = pool_order(config["num_blocks"], "ascending", 0)
+        self.num_free = len(set(config_pool) - named_block_ids(self.scenario))
+        self.num_wanted = 0
+        self.exhausted_at: int | None = None  # step, -1: already by the initial requests
 
     def fault(self, code: str, *path: Any) -> None:
         """Notes a fault at the JSON Pointer made of `path`."""
@@ -864,9 +873,17 @@ class Validator:
             self.requests[request["req_id"]] = request
             self.total_len[request["req_id"]] = prompt_len_of(request)
         self.initial_requests()
+        self.take_blocks(-1)
         for index in range(len(self.scenario["steps"])):
             self.step(index)
+            self.take_blocks(index)
         return self.found
+
+    def take_blocks(self, index: int) -> None:
+        if self.num_wanted > self.num_free and self.exhausted_at is None:
+            self.exhausted_at = index
+        self.num_free -= self.num_wanted
+        self.num_wanted = 0
 
     def initial_requests(self) -> None:
         free_rows = list(range(self.config["max_num_reqs"]))
@@ -886,12 +903,12 @@ class Validator:
                     free_rows.remove(state["req_state_idx"])
                 else:
                     self.fault("initial", *where, "req_state_idx")
-                    continue
+                    self.spoilt.add(req_id)
             elif free_rows:
                 free_rows.pop()
             else:
                 self.fault("rows", *where)
-                continue
+                self.spoilt.add(req_id)
 
             counts_fit = num_computed == fitting if num_outputs else num_computed < prompt_len
             if not counts_fit:
@@ -899,7 +916,7 @@ class Validator:
                 self.fault("initial", *where, *place)
                 self.spoilt.add(req_id)
             elif num_computed > self.config["max_model_len"] - 1:
-                self.fault("length", *where, "output_token_ids")
+                self.fault("length", *where, "num_computed_tokens")
                 self.spoilt.add(req_id)
             self.total_len[req_id] = prompt_len + num_outputs
             live = Live(prompt_len, prompt_len + num_outputs, num_computed, num_computed, [[] for _ in self.groups])
@@ -934,13 +951,17 @@ class Validator:
                 elif req_id in schedule:
                     self.fault("not_live", *here, key, place)
                     flagged.add(req_id)
-                elif req_id in leaving or req_id not in self.live:
+                elif req_id in leaving:
                     self.fault("not_live", *here, key, place)
+                elif req_id not in self.live:
+                    if req_id not in self.spoilt:
+                        self.fault("not_live", *here, key, place)
                 else:
                     leaving.append(req_id)
                     if key == "finished_req_ids":
                         self.finished.add(req_id)
         for req_id in leaving:
+            self.num_free += sum(column.count(POOL) for column in self.live[req_id].table)
             del self.live[req_id]
 
         # what is said of requests that this step does not schedule
@@ -964,9 +985,12 @@ class Validator:
             if req_id in self.live:
                 if req_id in step["num_computed_tokens"]:
                     self.fault("hit", *hit_path)
+            elif req_id in self.spoilt:
+                continue
             else:
                 if len(self.live) >= self.config["max_num_reqs"]:
                     self.fault("rows", *path)
+                    self.spoilt.add(req_id)
                     continue
                 hit = step["num_computed_tokens"].get(req_id, 0)
                 prefill_len = self.total_len[req_id]
@@ -980,11 +1004,13 @@ class Validator:
             live = self.live[req_id]
             drafts = step["draft_token_ids"].get(req_id, 0)
             num_sampled = self.counts(req_id, live, num_scheduled, count_of(drafts), step, path, here)
-            if req_id in self.spoilt:
-                continue
             block_path = (*here, "new_block_ids", req_id)
             given = step["new_block_ids"].get(req_id)
-            self.blocks(req_id, live, given, live.num_computed_tokens + num_scheduled, block_path)
+            # where the counts are wrong only the ids can be judged, not how many are needed
+            seq_len = 0 if req_id in self.spoilt else live.num_computed_tokens + num_scheduled
+            self.blocks(req_id, live, given, seq_len, block_path)
+            if req_id in self.spoilt:
+                continue
             after.append((live, num_scheduled - (1 + count_of(drafts) - num_sampled if num_sampled else 0), num_sampled))
             self.total_len[req_id] += num_sampled
 
@@ -1033,7 +1059,9 @@ class Validator:
             table = live.table[group]
             covers = config["block_size"] * self.cp_size  # tokens per block
             if given is None:
-                table.extend([POOL] * max(ceil_div(seq_len, covers) - len(table), 0))
+                missing = max(ceil_div(seq_len, covers) - len(table), 0)
+                table.extend([POOL] * missing)
+                self.num_wanted += missing
                 continue
             num_below = self.num_below_window(live.num_computed_tokens, group)
             for place, block_id in enumerate(given[group]):
@@ -1043,9 +1071,9 @@ class Validator:
                     if not (leading and block_index < num_below):
                         self.fault("block_null", *path, group, place)
                 elif block_id is not None:
-                    if block_id >= self.config["num_blocks"]:
+                    if block_id >= self.config["num_blocks"]:  # no block at all, so nobody's
                         self.fault("block_range", *path, group, place)
-                    if block_index >= num_below and self.is_owned(req_id, live, group, block_index, block_id):
+                    elif block_index >= num_below and self.is_owned(req_id, live, group, block_index, block_id):
                         self.fault("block_owned", *path, group, place)
                 table.append(block_id)
             if len(table) > self.width(group):
@@ -1075,3 +1103,10 @@ def faults(scenario: Scenario) -> list[Fault]:
     The scenario's form must be right (types, bounds, keys); only what a schema cannot see is judged here.
     """
     return Validator(scenario).validate()
+
+
+def exhausted_at(scenario: Scenario) -> int | None:
+    """The step in which the block pool runs out, -1 if the initial requests exhaust it already, None if it lasts."""
+    validator = Validator(scenario)
+    validator.validate()
+    return validator.exhausted_at

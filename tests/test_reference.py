@@ -537,8 +537,11 @@ def check_valid(valid: Scenario) -> None:
     assert valid == sent  # nothing was written into it
     for step in trace["steps"]:
         check_invariants(step, strict=valid.get("strict", True))
+    stopped = trace["stopped"]
+    exhausted_at = reference.exhausted_at(valid)
+    assert (None if exhausted_at is None else max(exhausted_at, 0)) == (None if stopped is None else stopped["step"])
     # the scenario with every id explicit gives the same spaces
-    if trace["stopped"] is None and valid.get("strict", True):
+    if stopped is None and valid.get("strict", True):
         assert reference.faults(trace["scenario"]) == []
         again = reference.run(trace["scenario"])
         assert again["steps"] == trace["steps"]
@@ -637,6 +640,7 @@ def test_strategies_reach_every_kind() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @SLOW
 @given(strategies.valid_scenarios())
 def test_many_valid_scenarios(valid: Scenario) -> None:
@@ -644,6 +648,7 @@ def test_many_valid_scenarios(valid: Scenario) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @SLOW
 @given(strategies.invalid_scenarios())
 def test_many_invalid_scenarios(invalid: tuple[Scenario, str]) -> None:
