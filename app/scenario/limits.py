@@ -7,6 +7,7 @@ from app.scenario.model import Config, Scenario, Step
 
 MAX_POOL_TOKENS = 2**26  # max_num_reqs * max_model_len
 MAX_TABLE_ENTRIES = 2**24  # max_num_reqs * columns, all groups together
+MAX_GIVEN_BLOCKS = 2**25  # from the block pool, all steps together
 
 
 def limit_faults(scenario: Scenario) -> Iterator[Fault]:

@@ -14,6 +14,7 @@ from typing import Any
 from app.errors import Fault, ScenarioError, pointer, remove
 from app.scenario.block_pool import BlockPool
 from app.scenario.blocks import BlockLedger, Holder
+from app.scenario.limits import MAX_GIVEN_BLOCKS
 from app.scenario.model import Scenario, Step, num_given
 from app.scenario.plan import Admission, Plan, PlannedRequest, PlannedStep, RequestFacts, Stopped
 from app.scenario.step_checks import count_faults, hit_faults, initial_faults, sampled_faults
@@ -68,6 +69,7 @@ class _Planner:
             for index, request in enumerate(scenario.requests)
         }
         self.num_live = 0
+        self.num_given_blocks = 0
         named_ids = _named_block_ids(scenario)
         pool = BlockPool(config.num_blocks, config.block_pool.order, config.block_pool.seed, named_ids)
         self.ledger = BlockLedger(config, pool, named_ids, scenario.strict)
@@ -343,6 +345,11 @@ class _Planner:
     def _allocate(self, index: int) -> "dict[str, list[array[int]]]":
         """Serve what was asked of the block pool, all or nothing."""
         needed, free = self.ledger.num_asked, self.ledger.pool.num_free
+        self.num_given_blocks += needed
+        if self.num_given_blocks > MAX_GIVEN_BLOCKS:
+            where = pointer("steps", index)
+            params = {"step": index, "count": self.num_given_blocks, "limit": MAX_GIVEN_BLOCKS}
+            raise ScenarioError([*self.faults, Fault(where, "schema", "schema.given_blocks", params)])
         if needed > free and self.stopped is None:
             self.stopped = Stopped(index, needed, free)
             self.ledger.is_exhausted = True
