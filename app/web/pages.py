@@ -90,7 +90,8 @@ def pages_router(
             stylesheets=_files("css", ".css"),
             modules=_files("js", ".js"),
             boot={
-                "pw-catalogue": catalogue(lang),
+                # Definitions come with `GET /api/glossary`, once somebody asks.
+                "pw-catalogue": {key: text for key, text in catalogue(lang).items() if not key.startswith("glossary.")},
                 "pw-schema": describe(),
                 "pw-boot": {
                     "lang": lang,

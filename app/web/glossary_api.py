@@ -1,0 +1,34 @@
+"""`GET /api/glossary`: every term in the reader's language."""
+
+from typing import Annotated
+
+import orjson
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from app.glossary import describe_glossary
+from app.web.problems import request_language
+
+
+def glossary_router() -> APIRouter:
+    """The route of the glossary."""
+    router = APIRouter(prefix="/api", tags=["api"])
+
+    @router.get("/glossary", summary="What every space, index, stage and concept means, and what others call it")
+    async def glossary(
+        request: Request,
+        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
+            str, Query(description="Language of the definitions: en or zh; default by Accept-Language.")
+        ] = "",
+    ) -> Response:
+        """`terms`, each with its `kind` (stage, space, dim, concept), definition and, where people go wrong, `confusion`.
+
+        `also` lists other names with whose they are, `related` further terms, `spaces` the spaces of a stage or along an
+        index. `space` holds the dims, dtype and stage of a tensor, `vllm` where vLLM keeps what it mirrors.
+        """
+        language = request_language(request)
+        body = orjson.dumps(describe_glossary(language))
+        headers = {"Content-Language": language, "Vary": "Accept-Language", "Cache-Control": "no-cache"}
+        return Response(body, media_type="application/json", headers=headers)
+
+    return router

@@ -1,0 +1,160 @@
+"""The glossary: complete, bilingual, and never saying other than the schema."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app.glossary import STAGES, TERMS, coordinates, describe_glossary, kind_of
+from app.i18n import LANGUAGES, Language, catalogue
+from app.trace.schema import SPACES, describe
+
+if TYPE_CHECKING:
+    from fastapi.testclient import TestClient
+
+SENTENCE = re.compile(r"glossary\.(?P<term>.+)\.(?P<what>definition|confusion|name)")
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+# What pipeline code and the page speak of without it being a tensor of a trace.
+CONCEPTS = {
+    "slot",
+    "block",
+    "logical-block",
+    "physical-block",
+    "null-block",
+    "kv-cache-group",
+    "persistent-table",
+    "gathered-table",
+    "padding",
+    "PAD_SLOT_ID",
+    "stale-tail",
+    "prefill-chunk",
+    "decode",
+    "draft-token",
+    "rejection",
+    "uniform-decode",
+    "cuda-graph-mode",
+    "capture-size",
+    "sliding-window",
+    "context-parallelism",
+    "rank",
+    "interleave",
+    "prefix-cache-hit",
+    "preemption",
+    "resumption",
+    "logits",
+    "nhd",
+    "hnd",
+    "slot-bytes",
+    "int32-limit",
+}
+
+
+@pytest.fixture(scope="module")
+def terms() -> dict[str, dict[str, Any]]:
+    return {term["term"]: term for term in describe_glossary("en")["terms"]}
+
+
+def test_every_space_coordinate_stage_and_concept_is_a_term() -> None:
+    expected = {space.name for space in SPACES} | set(coordinates()) | set(STAGES) | CONCEPTS
+    assert expected <= set(TERMS)
+    kinds = {name: kind_of(name) for name in TERMS}
+    assert kinds["slot_mappings"] == "space"
+    assert kinds["req_state_idx"] == "dim"
+    assert kinds["batch"] == "stage"
+    assert kinds["slot"] == "concept"
+    assert all(TERMS[name].theme for name, kind in kinds.items() if kind == "concept")
+
+
+def test_coordinates_are_all_that_the_schema_names() -> None:
+    schema = describe()
+    named = {dim for space in schema["spaces"].values() for dim in space["dims"]}
+    named |= {entry["name"] for entry in schema["coordinates"]} | set(schema["walk"])
+    assert set(coordinates()) == named
+    assert {space.holds for space in SPACES if space.holds} <= named
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_both_languages_define_every_term_and_nothing_else(language: Language) -> None:
+    keys = {(match["term"], match["what"]) for key in catalogue(language) if (match := SENTENCE.fullmatch(key))}
+    assert {term for term, what in keys if what == "definition"} == set(TERMS)
+    assert {term for term, _ in keys} == set(TERMS)
+    others = {(match["term"], match["what"]) for key in catalogue("en") if (match := SENTENCE.fullmatch(key))}
+    assert keys == others
+
+
+def test_definitions_say_something() -> None:
+    for language in LANGUAGES:
+        sentences = catalogue(language)
+        definitions = {name: sentences[f"glossary.{name}.definition"] for name in TERMS}
+        assert len(set(definitions.values())) == len(definitions), "two terms, one definition"
+        for name, text in definitions.items():
+            words = re.sub(re.escape(name), "", text)
+            assert len(words) >= (16 if language == "zh" else 35), f"{language} {name}: {text}"
+            assert not re.search(r"[{}`]", text), f"{language} {name}: no markup, no placeholder"
+            assert text[-1] in ".。", f"{language} {name}: a sentence"
+            assert bool(CHINESE.search(text)) == (language == "zh"), f"{language} {name}"
+
+
+def test_tensor_names_are_not_translated() -> None:
+    """A code name that a definition speaks of stands in the other language as well."""
+    code = re.compile(r"[a-z]+(?:_[a-z0-9]+)+|PAD_SLOT_ID")
+    for key, english in catalogue("en").items():
+        if SENTENCE.fullmatch(key) and not key.endswith(".name"):
+            assert set(code.findall(english)) == set(code.findall(catalogue("zh")[key])), key
+
+
+def test_related_terms_exist_and_lead_somewhere_else() -> None:
+    for name, term in TERMS.items():
+        related = term.related.split()
+        assert related, f"{name} stands alone"
+        assert set(related) <= set(TERMS), f"{name}: {set(related) - set(TERMS)}"
+        assert name not in related
+        assert len(set(related)) == len(related)
+
+
+def test_every_other_name_has_an_owner_and_is_another() -> None:
+    for name, term in TERMS.items():
+        for other, whose in term.also.items():
+            assert whose.strip(), f"{other} is nobody's"
+            # The same name for another thing is worth saying; the same name for the same thing is not another name.
+            assert other != name, name
+    names = {other for term in TERMS.values() for other in term.also}
+    wild = ["cu_seqlens_q", "cu_q_lens", "context_lens", "out_cache_loc", "out_loc", "page_size", "req_pool_indices"]
+    assert set(wild) <= names
+
+
+def test_what_the_schema_knows_is_the_schema_s(terms: dict[str, dict[str, Any]]) -> None:
+    for name, space in describe()["spaces"].items():
+        term = terms[name]
+        for key in ("dims", "dtype", "stage", "holds", "exactness"):
+            assert term["space"][key] == space[key], f"{name}.{key}"
+        assert term["vllm"] == space["vllm"], name
+        assert name in terms[space["stage"]]["spaces"]["stage"]
+        for dim in space["dims"]:
+            assert name in terms[dim]["spaces"]["along"], f"{name} along {dim}"
+    assert "slot_mappings" in terms["slot_id"]["spaces"]["hold"]
+
+
+def test_it_warns_of_the_mistakes_people_make(terms: dict[str, dict[str, Any]]) -> None:
+    assert "Not the number of scheduled tokens" in terms["seq_lens"]["confusion"]
+    assert "GQA" in terms["kv-cache-group"]["confusion"]
+    assert "-1" in terms["padding"]["confusion"]
+    assert "batch" in terms["state-pool"]["confusion"]
+    assert {"name": "seq_lens", "whose": "TensorRT-LLM"} in terms["num_scheduled_tokens"]["also"]
+
+
+def test_the_api_speaks_the_reader_s_language(client: TestClient) -> None:
+    answer = client.get("/api/glossary")
+    assert answer.status_code == 200
+    assert answer.headers["content-language"] == "en"
+    assert [term["term"] for term in answer.json()["terms"]] == list(TERMS)
+    chinese = client.get("/api/glossary?lang=zh")
+    assert chinese.headers["content-language"] == "zh"
+    by_name = {term["term"]: term for term in chinese.json()["terms"]}
+    assert by_name["null-block"]["name"] == "空块"
+    assert by_name["slot_mappings"]["name"] == "slot_mappings"
+    assert by_name["req_state_idx"]["words"] == "池行"
+    by_header = client.get("/api/glossary", headers={"Accept-Language": "zh-CN"})
+    assert by_header.json() == chinese.json()
