@@ -59,8 +59,8 @@ function draw(view) {
   light();
   writeAddress();
   announce(view);
-  reveal(view);
   bringIntoSight(view);
+  reveal(view);
 }
 
 /** The panel of the stage that one goes to is scrolled into sight, as little as it takes. @param {View} view */
@@ -96,12 +96,17 @@ function reveal(view) {
   const cell = bench.focus ?? view.pin;
   const key = cell ? `${view.index}|${cellKey(cell.space, cell.at)}` : '';
   if (key === revealed) return;
+  const first = revealed === '';
   revealed = key;
   if (!cell) return;
   for (const table of /** @type {NodeListOf<any>} */ (root.querySelectorAll('pw-rows, pw-strip, pw-kv'))) {
     const entry = coordinates[table.axis];
     if (typeof entry === 'number') table.reveal(entry);
   }
+  if (first && !location.search) return;
+  // The cell itself, in the stage at hand if that shows it; a click or a focused cell is in sight already.
+  const found = `[data-cell="${CSS.escape(cellKey(cell.space, cell.at))}"]`;
+  (root.querySelector(`.panel[data-current] ${found}`) ?? root.querySelector(`pw-board ${found}`))?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
 function writeAddress() {

@@ -67,6 +67,9 @@ def test_from_a_request_to_its_slot_and_back(page: Page) -> None:
     inspected = page.locator("[data-inspected]")
     focus_by_tab(page, '[data-stage="state-pool"] [data-cell]')
     page.keyboard.press("Home")
+    expect(inspected).to_have_attribute("data-inspected", "row_req_ids.7")
+    expect(page.locator("[data-value]")).to_have_text("B")
+    page.keyboard.press("ArrowRight")
     expect(inspected).to_have_attribute("data-inspected", "num_computed_tokens.7")
     expect(page.locator("[data-value]")).to_contain_text("31")
     expect(page.locator('[data-walk] [data-coordinate="req_id"]')).to_have_attribute("data-coordinate-value", "B")
@@ -129,6 +132,8 @@ def test_the_sheet_of_keys(page: Page) -> None:
     expect(dialog).to_be_hidden()
     page.get_by_role("button", name="Keys and colours").click()
     expect(dialog).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
 
 
 def test_back_returns_from_another_example(page: Page) -> None:

@@ -59,7 +59,9 @@ def test_every_note_and_name_of_the_schema_has_its_words(page: Page) -> None:
     catalogue = json.loads(match[1])
     notes = {case["note"] for space in schema["spaces"].values() for case in space["cases"]}
     dims = {dim for space in schema["spaces"].values() for dim in space["dims"]}
-    wanted = {f"note.{note}" for note in notes} | {f"dim.{dim}" for dim in dims} | {f"walk.{name}" for name in schema["walk"]}
+    wanted = (
+        {f"note.{note}" for note in notes} | {f"dim.{dim}" for dim in dims} | {f"walk.{name}" for name in schema["walk"]}
+    )
     wanted |= {f"stage.{space['stage']}" for space in schema["spaces"].values()}
     wanted |= {f"exactness.{space['exactness']}" for space in schema["spaces"].values()}
     assert wanted - catalogue.keys() == set()

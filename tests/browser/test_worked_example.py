@@ -1,4 +1,4 @@
-"""The worked example by clicks and keys: what it shows, how a cell explains itself, what happens to a count that is typed."""
+"""The worked example by clicks and keys: what it shows, how a cell explains itself, what a typed count does."""
 
 from __future__ import annotations
 
@@ -49,7 +49,14 @@ def test_the_first_view_explains_slot_207_without_scrolling(page: Page) -> None:
     inspector = page.locator("pw-inspector")
     expect(inspector.locator("[data-value]")).to_have_text("207")
     expect(inspector.locator("[data-formula]")).to_have_text("12 * 16 + 15 = 207")
-    for key in ("num_computed_tokens.7", "block_tables.0.7.1", "idx_mapping.0", "positions.0", "block_numbers.0.0", "slot_mappings.0.0"):
+    for key in (
+        "num_computed_tokens.7",
+        "block_tables.0.7.1",
+        "idx_mapping.0",
+        "positions.0",
+        "block_numbers.0.0",
+        "slot_mappings.0.0",
+    ):
         expect(cell(page, key)).to_be_in_viewport(ratio=1)
 
 
@@ -71,7 +78,9 @@ def test_a_click_pins_a_cell_and_lights_where_it_comes_from(page: Page) -> None:
     }
     steps = page.locator("[data-walk] li")
     expect(steps).to_have_count(len(walk))
-    assert {step.get_attribute("data-coordinate"): step.get_attribute("data-coordinate-value") for step in steps.all()} == walk
+    assert {
+        step.get_attribute("data-coordinate"): step.get_attribute("data-coordinate-value") for step in steps.all()
+    } == walk
     expect(page.locator("[data-bytes]")).to_have_text("847,872")
     for key, strength in {
         "slot_mappings.0.0": "self",

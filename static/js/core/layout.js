@@ -57,8 +57,8 @@ export const ORDER = /** @type {Record<string, {order: string[], key: string[]}>
   },
 });
 
-/** Shown as the tag in front of every entry, not as a line of their own. */
-const TAGS = new Set(['row_req_ids', 'schedule_req_ids']);
+/** Axis -> the space shown as the tag in front of every entry, not as a line of its own. */
+export const TAGS = /** @type {Record<string, string>} */ ({ req_state_idx: 'row_req_ids', schedule_idx: 'schedule_req_ids' });
 
 /**
  * @param {import('./schema.js').Schema} schema
@@ -72,7 +72,7 @@ export function tablesOf(schema, step, stage) {
     const place = order.indexOf(name);
     return place < 0 ? order.length : place;
   };
-  const names = schema.ofStage(stage).filter((name) => step.space(name) && !TAGS.has(name));
+  const names = schema.ofStage(stage).filter((name) => step.space(name) && !Object.values(TAGS).includes(name));
   names.sort((a, b) => rank(a) - rank(b));
   /** @type {Map<string, TableModel>} */
   const tables = new Map();

@@ -2,6 +2,7 @@
 /**
  * Whose a row, a token or a block is: the request that any index implies, through the schema's coordinates.
  */
+import { TAGS } from './layout.js';
 import { derivations } from './program.js';
 import { isNull } from './trace.js';
 
@@ -15,7 +16,7 @@ export function ownerAlong(links, dim) {
   const slot = context.slots.get(dim);
   const wanted = context.slots.get('req_id');
   if (slot === undefined || wanted === undefined) return () => null;
-  const direct = DIRECT[dim] ? step.space(DIRECT[dim]) : null;
+  const direct = TAGS[dim] ? step.space(TAGS[dim]) : null;
   if (direct) return (index) => text(direct.get([index]));
   const plan = derivations(schema.coordinates, [dim], context);
   /** @type {any[]} */
@@ -30,9 +31,6 @@ export function ownerAlong(links, dim) {
     return text(vars[wanted]);
   };
 }
-
-/** Dimensions with a space that says it in so many words. */
-const DIRECT = /** @type {Record<string, string>} */ ({ req_state_idx: 'row_req_ids', schedule_idx: 'schedule_req_ids' });
 
 /** @param {any} value */
 function text(value) {

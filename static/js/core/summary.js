@@ -42,8 +42,8 @@ export function stageSentence(step, stage, t) {
       return t('summary.block_tables', { n: step.numReqs });
     case 'slot-mapping': {
       const slots = step.space('slot_mappings');
-      const real = slots?.numbers?.subarray(0, Math.min(slots.rowLength([0]), step.numTokens)) ?? [];
-      return t('summary.slot_mapping', { n: step.numTokens, slots: runs(real) });
+      const real = (slots?.numbers?.subarray(0, Math.min(slots.rowLength([0]), step.numTokens)) ?? new Float64Array()).filter((slot) => slot >= 0);
+      return real.length > 0 ? t('summary.slot_mapping', { n: real.length, slots: runs(real) }) : t('summary.no_slot');
     }
     case 'kv-cache': {
       const ids = step.space('kv_block_ids');

@@ -18,6 +18,7 @@ import { requestTag } from './tag.js';
 /** @typedef {import('../core/explain.js').Explanation} Explanation */
 
 const MOST_USES = 6;
+const MOST_FOLLOWED = 8;
 const INT32 = 2 ** 31;
 
 export class Inspector extends HTMLElement {
@@ -36,14 +37,13 @@ export class Inspector extends HTMLElement {
   /** Nothing is looked at: how to begin. @param {View} view */
   #invitation(view) {
     const { t, step } = view;
-    const starts = step.space('query_start_loc');
     return html`<section class="invitation">
       <h2>${t('inspector.title')}</h2>
       <p>${t('inspector.how')}</p>
       ${step.empty
         ? nothing
         : html`<h3>${t('inspector.follow')}</h3>
-          <ul class="follow">${step.json.req_ids.slice(0, 8).map((req_id, row) => html`<li>${cellButton(view, { space: 'slot_mappings', at: [view.group, Number(starts?.get([row]))], step: step.index }, html`${requestTag(view, req_id)} ${t('inspector.to_slot', { slot: String(step.space('slot_mappings')?.get([view.group, Number(starts?.get([row]))])) })}`, 'follow-button')}</li>`)}</ul>`}
+          <ul class="follow">${step.json.req_ids.slice(0, MOST_FOLLOWED).map((req_id, row) => html`<li>${follow(view, req_id, row)}</li>`)}</ul>`}
     </section>`;
   }
 
@@ -72,6 +72,19 @@ export class Inspector extends HTMLElement {
     this.toggleAttribute('data-open');
     if (this.#view) this.view = this.#view;
   }
+}
+
+/** A button that pins the slot of a request's first token that has one. @param {View} view @param {string} reqId @param {number} row */
+function follow(view, reqId, row) {
+  const { t, step, group } = view;
+  const starts = step.space('query_start_loc');
+  const [start, end] = [Number(starts?.get([row])), Number(starts?.get([row + 1]))];
+  const slotOf = (/** @type {number} */ token) => Number(step.space('slot_mappings')?.get([group, token]));
+  let token = start;
+  while (token < end && !(slotOf(token) >= 0)) token += 1;
+  const found = token < end;
+  const words = found ? t('inspector.to_slot', { slot: String(slotOf(token)) }) : t('inspector.no_slot');
+  return cellButton(view, { space: 'slot_mappings', at: [group, found ? token : start], step: step.index }, html`${requestTag(view, reqId)} ${words}`, 'follow-button');
 }
 
 /** Sentences name the request and print whole numbers. @param {View} view @param {Explanation} cell */

@@ -4,7 +4,7 @@
  * coordinate with it (its token's column, its request's rows).
  */
 import { LIT } from '../core/links.js';
-import { axisOf, parseCellKey } from '../core/trace.js';
+import { axisOf, cellKey, parseCellKey } from '../core/trace.js';
 
 /** @typedef {import('../core/links.js').Links} Links */
 
@@ -23,6 +23,8 @@ export class Lighting {
     this.coordinates = {};
     /** @type {string | null} */
     this.pinned = null;
+    /** @type {Set<string>} keys of cells that violate a check */
+    this.bad = new Set();
     /** @type {Map<string, {id: number, axis: string, index: number}>} */
     this.known = new Map();
   }
@@ -34,7 +36,10 @@ export class Lighting {
    * @param {string | null} pinned key of the pinned cell
    */
   show(links, lit, coordinates, pinned) {
-    if (links !== this.links) this.known.clear();
+    if (links !== this.links) {
+      this.known.clear();
+      this.bad = new Set(links.step.json.checks.flatMap((check) => (check.holds ? [] : check.cells.map(({ space, at }) => cellKey(space, at)))));
+    }
     this.links = links;
     this.lit = lit;
     this.coordinates = coordinates;
@@ -64,6 +69,8 @@ export class Lighting {
     }
     const pinned = key === this.pinned;
     if (pinned !== element.hasAttribute('data-pinned')) element.toggleAttribute('data-pinned', pinned);
+    const bad = this.bad.size > 0 && this.bad.has(key);
+    if (bad !== element.hasAttribute('data-bad')) element.toggleAttribute('data-bad', bad);
   }
 
   /** @param {string} axis @param {number} index */

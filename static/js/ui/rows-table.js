@@ -6,11 +6,13 @@
  */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { symbolic } from '../core/formula.js';
+import { TAGS } from '../core/layout.js';
+import { cellKey } from '../core/trace.js';
 import { scrollTo, visible } from '../core/viewport.js';
 import { listCell, valueCell } from './cell.js';
 import { find, moveFocus, setEntry } from './grid-keys.js';
 import { accentOf, named } from './names.js';
-import { letterOf, requestClass, requestTag } from './tag.js';
+import { requestClass, requestTag } from './tag.js';
 
 /** @typedef {import('./view.js').View} View */
 /** @typedef {import('../core/layout.js').Line} Line */
@@ -135,7 +137,7 @@ export class RowsTable extends HTMLElement {
     const { view } = data;
     return html`<th scope="col" class="index ${accentOf(data.axis)}">${named(data.axis)}</th>
       <th scope="col" class="req"><span class="vh">${view.t('table.request')}</span></th>
-      ${data.lines.map((line) => html`<th scope="col" class="${line.list ? 'list' : ''} ${accentOf(line.holds)}">${lineName(view, line)}${data.big ? hint(view, line) : nothing}</th>`)}
+      ${data.lines.map((line) => html`<th scope="col" class="${line.list ? 'list' : ''} ${accentOf(line.holds)}">${lineName(view, line)}</th>`)}
       ${(data.extra ?? []).map(({ head }) => html`<th scope="col" class="list">${head}</th>`)}`;
   }
 
@@ -144,10 +146,12 @@ export class RowsTable extends HTMLElement {
     const { view } = data;
     const owner = data.owner(entry);
     const mark = data.mark?.(entry) ?? '';
+    const space = TAGS[data.axis];
+    const tag = space && owner !== null ? cellKey(space, [entry]) : null;
     const must = view.look ? [view.look.at[view.look.at.length - 1]] : [];
     return html`<tr data-axis=${data.axis} data-index=${entry} aria-rowindex=${place + 2} class="${requestClass(view, owner)} ${mark ? 'idle' : ''}">
       <th scope="row" class="index ${accentOf(data.axis)}">${entry}</th>
-      <td class="req">${requestTag(view, owner)}${mark ? html`<span class="mark">${mark}</span>` : nothing}</td>
+      <td class="req ${tag ? 'c' : ''}" tabindex=${tag ? '-1' : nothing} data-cell=${tag ?? nothing}>${requestTag(view, owner)}${mark ? html`<span class="mark">${mark}</span>` : nothing}</td>
       ${data.lines.map((line) =>
         line.list
           ? listCell(view, line, entry, { most: data.chips ?? 8, open: this.#open.has(`${line.space}.${entry}`), must })
@@ -169,22 +173,29 @@ export function lineName(view, line) {
   return html`<span class="name">${named(line.space)}</span>${group}`;
 }
 
+const ARITHMETIC = new Set(['+', '-', '*', '//', '%']);
+/** Cells looked at for one that is computed, and how long a formula may be to stand beside a name. */
+const HINT_CELLS = 64;
+const HINT_LENGTH = 44;
+
 /**
- * How the cells of a line are computed, in names.
+ * How the cells of a line are computed in this step, in names.
  * @param {View} view
  * @param {Line} line
  */
 export function hint(view, line) {
+  const space = view.step.space(line.space);
+  const program = view.links.program(line.space);
   const cases = view.schema.def(line.space)?.cases ?? [];
-  const formula = cases.map((one) => one.formula).find((one) => Array.isArray(one) && ['+', '-', '*', '//', '%'].includes(one[0]));
-  if (!formula) return nothing;
-  const text = symbolic(formula);
-  return text.length > 44 ? nothing : html`<span class="hint">${text}</span>`;
-}
-
-/** Letter of a request, for tables that have no room for more. @param {View} view @param {string | null} owner */
-export function ownerLetter(view, owner) {
-  return letterOf(view, owner);
+  const prefix = line.group === null ? [] : [line.group];
+  for (let entry = 0; space && program && entry < Math.min(HINT_CELLS, space.rowLength(prefix)); entry += 1) {
+    const at = [...prefix, entry];
+    const formula = cases[program.caseOf(at, space.get(at))?.index ?? -1]?.formula;
+    if (!Array.isArray(formula) || !ARITHMETIC.has(formula[0])) continue;
+    const text = symbolic(formula);
+    return text.length > HINT_LENGTH ? nothing : html`<span class="hint">${text}</span>`;
+  }
+  return nothing;
 }
 
 customElements.define('pw-rows', RowsTable);
