@@ -139,7 +139,7 @@ class ContextParallelConfig(Model):
 
     size: Annotated[int, Field(ge=1, le=64)] = 1
     rank: Annotated[int, Field(ge=0, le=63)] = 0
-    interleave: Annotated[int, Field(ge=1, le=16_384)] = 1
+    interleave: Annotated[int, Field(ge=1, le=MAX_ID)] = 1
 
 
 class CudaGraphConfig(Model):

@@ -146,11 +146,14 @@ def _path(loc: tuple[str | int, ...], document: Any) -> Path:
     """The place in the document as it was sent: union tags dropped, the pairs of an object turned back into its keys."""
     path: list[str | int] = []
     node = document
-    for part in loc:
+    parts = iter(loc)
+    for part in parts:
         if isinstance(part, str) and _is_ids_or_count(tuple(path)):
             continue  # which of the two it was taken for
         if isinstance(node, dict):
             key = next(islice(node, part, None)) if isinstance(part, int) else part
+            if key is not part:
+                next(parts, None)  # which half of the pair
             path.append(key)
             node = node.get(key)
         elif isinstance(node, list) and isinstance(part, int):

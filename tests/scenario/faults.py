@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import Any
 
 from app.errors import Fault, ScenarioError
-from app.i18n import translate
+from app.i18n import LANGUAGES, translate
 from app.scenario import load_plan
 
 Scenario = dict[str, Any]
@@ -77,7 +78,11 @@ def places(scenario: Any) -> list[tuple[str, str]]:
 
 
 def sentence(fault: Fault) -> str:
-    return translate("en", f"fault.{fault.message}", fault.params)
+    """The English sentence of a fault. Every language must have one, with nothing left to fill in."""
+    sentences = {language: translate(language, f"fault.{fault.message}", fault.params) for language in LANGUAGES}
+    for text in sentences.values():
+        assert not re.search(r"\{\w+\}", text), text
+    return sentences["en"]
 
 
 def patched(document: Any, patch: Patch) -> Any:
