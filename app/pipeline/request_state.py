@@ -76,7 +76,11 @@ class RequestState:
         return req_state_idx
 
     def apply_staged_writes(self) -> None:
-        """Write the staged rows. Draft tokens start as zeros; `last_sampled_tokens` keeps what was there."""
+        """Write the staged rows.
+
+        Draft tokens start as zeros. Of a request that brings computed tokens along, the last of them counts as sampled, so
+        that a first decode would find its input; otherwise `last_sampled_tokens` keeps what was there.
+        """
         if not self._staged:
             return
         staged = torch.tensor(
@@ -95,6 +99,9 @@ class RequestState:
         self.num_computed_tokens[req_state_idx] = num_computed_tokens
         self.draft_tokens[req_state_idx] = 0
         self.all_token_ids.bind(req_state_idx, request_idx)
+        has_computed = (num_computed_tokens > 0) & (num_computed_tokens <= prefill_len)  # [num_staged]
+        rows, last = req_state_idx[has_computed], staged[:, 4][has_computed] - 1
+        self.last_sampled_tokens[rows] = self.all_token_ids[rows, last]
         self._staged.clear()
 
     def set_draft_tokens(self, req_state_idx: Tensor, draft_idx: Tensor, token_ids: Tensor) -> None:

@@ -197,15 +197,15 @@ def _table_values(step: StepTensors) -> dict[str, Any]:
 
 
 def _slot_values(step: StepTensors) -> dict[str, Any]:
-    padding = step.record.padding
-    assert padding is not None
+    padding, flat = step.record.padding, step.record.flat
+    assert padding is not None and flat is not None
     names = ("block_indices", "block_offsets", "block_numbers", "slot_mappings", "slot_byte_offsets")
     values: dict[str, list[Values]] = {name: [] for name in names}
     for table, slots, is_covered in zip(step.tables, step.record.slots, step.is_covered, strict=True):
         is_unknown = slots.block_numbers == UNKNOWN_BLOCK
         if is_covered is not None:
             is_unknown = is_unknown | ~is_covered
-        is_elsewhere = slots.slot_ids == PAD_SLOT_ID if table.cp.size > 1 else torch.zeros_like(is_unknown)
+        is_elsewhere = ~is_local_token(flat.positions, table.cp)
         is_unknown = is_unknown & ~is_elsewhere
         num_padding = padding.num_tokens_padded - len(slots.slot_ids)
         slot_mapping = torch.nn.functional.pad(slots.slot_ids, (0, num_padding), value=PAD_SLOT_ID)

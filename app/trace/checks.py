@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK
+from app.pipeline.block_tables import UNKNOWN_BLOCK, is_local_token
 from app.trace.build import StepTensors
 from app.trace.pool_history import RowHistory
 
@@ -75,19 +75,20 @@ def _batch_checks(step: StepTensors) -> Iterator[Check]:
 
 
 def _slot_checks(step: StepTensors) -> Iterator[Check]:
-    padding, batch = step.record.padding, step.record.batch
-    assert padding is not None and batch is not None
+    flat = step.record.flat
+    assert flat is not None
+    is_local = is_local_token(flat.positions, step.runner.config.cp)
     repeated: list[Cell] = []
     num_slots = 0
     num_unknown = 0
     for group, (slots, is_covered) in enumerate(zip(step.record.slots, step.is_covered, strict=True)):
-        is_known = (slots.block_numbers != UNKNOWN_BLOCK) & (slots.slot_ids != PAD_SLOT_ID)
+        is_known = (slots.block_numbers != UNKNOWN_BLOCK) & is_local
         if is_covered is not None:
             is_known = is_known & is_covered
         places = is_known.nonzero().squeeze(1)
         slot_ids = slots.slot_ids[places]
         num_slots += len(slot_ids)
-        num_unknown += int((slots.slot_ids != PAD_SLOT_ID).sum()) - len(slot_ids)
+        num_unknown += int(is_local.sum()) - len(slot_ids)
         order = slot_ids.argsort(stable=True)
         in_order = slot_ids[order]
         same = in_order[1:] == in_order[:-1]  # with the slot before

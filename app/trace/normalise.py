@@ -49,7 +49,9 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _explicit_step(step: Step, planned: PlannedStep) -> dict[str, Any]:
     document = _step(step)
-    document["new_block_ids"] = {req_id: _ids_per_group(ids) for req_id, ids in planned.new_block_ids.items()}
+    # An explicit "no new blocks" stays: left out, it would mean "from the pool".
+    document["new_block_ids"] = {req_id: ids for req_id, ids in step.new_block_ids.items() if not any(ids)}
+    document["new_block_ids"] |= {req_id: _ids_per_group(ids) for req_id, ids in planned.new_block_ids.items()}
     document["draft_token_ids"] = _lists(planned.draft_token_ids)
     document["sampled_token_ids"] = _lists(planned.sampled_token_ids)
     return document

@@ -12,7 +12,7 @@ import torch
 
 from app.errors import Fault, ScenarioError
 from app.i18n import Translate
-from app.pipeline.block_tables import PAD_SLOT_ID, ContextParallel
+from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK, ContextParallel
 from app.pipeline.kv_cache import ITEM_SIZES, KVCacheLayout
 from app.pipeline.runner import GroupConfig, NewRequest, Runner, RunnerConfig, SchedulerOutput, StepRecord
 from app.pipeline.token_ids import RequestTokens
@@ -215,6 +215,7 @@ def _events(
             "prefill_len": admission.prefill_len,
             "num_computed_tokens": admission.num_computed_tokens,
             "is_resumed": admission.is_resumed,
+            "block_ids": _ids(admission.block_ids),
         }
         for admission in planned.admissions
     ]
@@ -223,9 +224,10 @@ def _events(
             "kind": "append_block_ids",
             "req_id": req_id,
             "req_state_idx": rows[req_id],
-            "block_ids": [[None if block_id < 0 else block_id for block_id in ids] for ids in block_ids],
+            "block_ids": _ids(planned.new_block_ids[req_id]),
         }
-        for req_id, block_ids in planned.new_block_ids.items()
+        for req_id in (request.req_id for request in planned.scheduled)
+        if req_id in planned.new_block_ids and req_id not in planned.admitted_req_ids
     ]
     if record.batch is not None and record.update is not None:
         after = record.update.num_computed_tokens_after.tolist()
@@ -234,6 +236,10 @@ def _events(
             for req_id, num_computed in zip(record.batch.req_ids, after, strict=True)
         ]
     return events
+
+
+def _ids(block_ids: Sequence[Sequence[int]]) -> list[list[int | None]]:
+    return [[None if block_id == UNKNOWN_BLOCK else block_id for block_id in ids] for ids in block_ids]
 
 
 def _constants(config: Config, layout: KVCacheLayout) -> dict[str, Any]:
