@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 from starlette.types import Scope
 
-from app.i18n import catalogue, pick_language, translate
+from app.i18n import Language, catalogue, pick_language, translate
 
 ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "static"
@@ -28,6 +28,7 @@ TEMPLATES = ROOT / "templates"
 LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
 DEFAULT_EXAMPLE = "worked-example"
 CLASSIC_SCRIPTS = {"theme.js"}  # loaded by a tag of their own, before the first paint
+SAID_BY_THE_API = ("fault.", "check.", "problem.", "stopped.", "glossary.")
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -118,6 +119,11 @@ def pages_router(
         return HTMLResponse(html, headers=headers)
 
     return router
+
+
+def page_messages(lang: Language) -> dict[str, str]:
+    """The sentences that the scripts say themselves; those of faults, checks and the glossary come from the API."""
+    return {key: text for key, text in catalogue(lang).items() if not key.startswith(SAID_BY_THE_API)}
 
 
 class RevalidatedFiles(StaticFiles):

@@ -42,6 +42,11 @@ export class Api {
     return this.#ask(`api/examples?lang=${this.lang}`);
   }
 
+  /** @returns {Promise<import('./ui/glossary.js').Term[]>} */
+  async glossary() {
+    return (await this.#ask(`api/glossary?lang=${this.lang}`)).terms;
+  }
+
   /** @param {string} name @returns {Promise<any>} */
   example(name) {
     return this.#ask(`api/examples/${encodeURIComponent(name)}?lang=${this.lang}`);

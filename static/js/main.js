@@ -17,6 +17,7 @@ import { Lighting } from './ui/lighting.js';
 import './ui/board.js';
 import './ui/examples.js';
 import './ui/find.js';
+import './ui/glossary.js';
 import './ui/help.js';
 import './ui/inspector.js';
 import './ui/kv-map.js';
@@ -197,6 +198,12 @@ function connectElements() {
     if (last) openAs(last.scenario, { kind: 'draft', name: last.id });
   });
   on('example', ({ name }) => openExample(name));
+  const glossary = /** @type {import('./ui/glossary.js').Glossary} */ (document.querySelector('pw-glossary'));
+  on('glossary-wanted', () => fillGlossary(glossary));
+  document.addEventListener('click', (event) => {
+    const named = event.target instanceof Element ? event.target.closest('[data-term]') : null;
+    if (named instanceof HTMLElement) glossary.open(t, named.dataset.term ?? '');
+  });
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
 }
 
@@ -227,6 +234,16 @@ async function openAs(scenario, origin) {
   history.pushState(null, '', location.pathname + formatAddress({ [origin.kind]: origin.name, lang: parseAddress(location.search).lang }));
   bench.touched = true;
   await bench.open(scenario, origin);
+}
+
+/** @param {import('./ui/glossary.js').Glossary} glossary */
+async function fillGlossary(glossary) {
+  try {
+    glossary.terms = await bench.api.glossary();
+  } catch (error) {
+    if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
+    glossary.message = t('notice.offline');
+  }
 }
 
 /** @param {string} name */

@@ -7,12 +7,11 @@
 import { Unreachable, Problem } from './api.js';
 import { parseAddress, formatAddress } from './core/address.js';
 import * as edits from './core/edits.js';
-import { explain } from './core/explain.js';
-import { identities } from './core/identity.js';
 import { STAGES } from './core/schema.js';
 import { cellKey, parseCellKey } from './core/trace.js';
 import * as drafts from './drafts.js';
 import { Trace } from './traces.js';
+import { lightOf, viewOf } from './views.js';
 
 /** @typedef {import('./ui/view.js').View} View */
 /** @typedef {import('./ui/view.js').Fault} Fault */
@@ -247,64 +246,27 @@ export class Workbench {
 
   /** @param {CellRef | null} cell */
   #existing(cell) {
-    return cell && cell.step === this.index && this.trace.step(this.index).space(cell.space)?.find(cell.at) !== -1 ? cell : null;
+    const space = cell && cell.step === this.index ? this.trace.step(this.index).space(cell.space) : null;
+    return cell && space && space.find(cell.at) >= 0 ? cell : null;
   }
 
   /** @returns {CellRef | null} */
   look() {
-    const pin = this.pin ? { ...this.pin, step: this.index } : null;
-    return this.#existing(this.hover) ?? this.#existing(this.focus) ?? this.#pinned(pin);
+    return this.#existing(this.hover) ?? this.#existing(this.focus) ?? this.pinned();
   }
 
-  /** @param {CellRef | null} pin */
-  #pinned(pin) {
-    return pin && this.trace.step(this.index).space(pin.space) && this.#existing(pin);
+  /** The pinned cell, if this step has it. @param {CellRef | null} pin @returns {CellRef | null} */
+  pinned(pin = this.pin ? { ...this.pin, step: this.index } : null) {
+    return this.#existing(pin);
   }
 
   /** @returns {View} */
   view() {
-    const { trace, index } = this;
-    const pin = this.#pinned(this.pin ? { ...this.pin, step: index } : null);
-    return {
-      t: this.t,
-      lang: this.lang,
-      schema: this.schema,
-      constants: trace.constants,
-      identities: identities(this.draft.requests),
-      draft: this.draft,
-      summary: trace.summary,
-      step: trace.step(index),
-      prev: trace.steps.get(index - 1) ?? null,
-      links: trace.links(index),
-      numSteps: trace.numSteps,
-      hasBoard: trace.isLoaded,
-      index,
-      stage: this.stage,
-      pin,
-      look: this.look(),
-      group: this.group,
-      control: this.control,
-      faults: this.faults,
-      notices: this.notices,
-      stopped: trace.stopped,
-      busy: this.busy,
-      canUndo: this.undo.past.length > 0,
-      canRedo: this.undo.future.length > 0,
-      examples: this.examples,
-    };
+    return viewOf(this);
   }
 
-  /**
-   * What is lit now: strengths by cell, and the coordinates that go with them.
-   * @returns {{links: import('./core/links.js').Links, lit: Uint8Array | null, coordinates: Record<string, any>}}
-   */
   light() {
-    const look = this.look();
-    const links = this.trace.links(this.index);
-    const flat = look ? (links.step.space(look.space)?.find(look.at) ?? -1) : -1;
-    if (!look || flat < 0) return { links, lit: null, coordinates: {} };
-    const cell = explain(links, look.space, look.at, { group: this.group });
-    return { links, lit: links.light(look.space, flat, this.control), coordinates: cell?.params ?? {} };
+    return lightOf(this);
   }
 
   /** The query string that describes what is on screen. */

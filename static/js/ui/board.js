@@ -64,7 +64,7 @@ export class Board extends HTMLElement {
         <p class="sentence">${stageSentence(view.step, name, t)}</p>
         ${elementSteps(view, name)}
       </header>
-      ${view.stage === name ? html`<div class="about"><p>${t(`stage.${name}.what`)}</p><p class="why">${t(`stage.${name}.why`)}</p></div>` : nothing}
+      ${view.stage === name ? html`<div class="about"><p>${t(`stage.${name}.what`)}</p><p class="why">${t(`stage.${name}.why`)} <button type="button" class="via" data-term=${name}>${t('glossary_sheet.more')}</button></p></div>` : nothing}
       ${panelOf(name, view, now, sizes)}
     </section>`;
   }

@@ -54,7 +54,7 @@ export class Inspector extends HTMLElement {
     const old = before(view.step, view.prev, cell.space, cell.at);
     const note = cell.note ? t(`note.${cell.note}`, words(view, cell)) : '';
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
-      <div class="gist"><h2><span class=${accentOf(cell.def.holds)}>${named(cell.space)}</span> ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}</h2>
+      <div class="gist"><h2><button type="button" class="name ${accentOf(cell.def.holds)}" data-term=${cell.space} title=${t('glossary_sheet.open')}>${named(cell.space)}</button> ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}</h2>
       <p class="big" data-value><span class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
       ${cell.state ? html`<p class="state" data-state=${cell.state}>${stateWords(view, cell.state)}</p>` : nothing}
       ${note ? html`<p class="note" data-note>${note}</p>` : nothing}</div>
@@ -100,7 +100,7 @@ function words(view, cell) {
 /** @param {View} view @param {string} dim @param {number} index */
 function dimName(view, dim, index) {
   const key = `dim.${dim}`;
-  const text = view.t(key, { index });
+  const text = view.t(key, { index: String(index) });
   return text === key ? `${dim} ${index}` : text;
 }
 
@@ -135,7 +135,7 @@ function formula(view, cell) {
   const alone = cell.formula.length === 1;
   const result = valueText(view, cell.def.dtype, cell.value, cell.space);
   const same = alone && formulaText(cell.formula) === result;
-  return html`<p class="formula" data-formula>${cell.formula.map((piece) => printed(view, piece))}${same ? nothing : html`<span class="op"> = </span><span class="equals">${result}</span>`}</p>`;
+  return html`<p class="formula" data-formula>${cell.formula.map((piece) => printed(view, piece))}${same ? nothing : html`<span class="result"><span class="op"> = </span><span class="equals">${result}</span></span>`}</p>`;
 }
 
 /** @param {View} view @param {Explanation} cell */

@@ -135,7 +135,7 @@ export class RowsTable extends HTMLElement {
   /** @param {RowsData} data */
   #head(data) {
     const { view } = data;
-    return html`<th scope="col" class="index ${accentOf(data.axis)}">${named(data.axis)}</th>
+    return html`<th scope="col" class="index ${accentOf(data.axis)}"><span class="name" data-term=${data.axis}>${named(data.axis)}</span></th>
       <th scope="col" class="req"><span class="vh">${view.t('table.request')}</span></th>
       ${data.lines.map((line) => html`<th scope="col" class="${line.list ? 'list' : ''} ${accentOf(line.holds)}">${lineName(view, line)}</th>`)}
       ${(data.extra ?? []).map(({ head }) => html`<th scope="col" class="list">${head}</th>`)}`;
@@ -170,7 +170,7 @@ export class RowsTable extends HTMLElement {
 export function lineName(view, line) {
   const names = view.constants.group_names ?? [];
   const group = line.group !== null && names.length > 1 ? html` <span class="group-name">${names[line.group] ?? line.group}</span>` : nothing;
-  return html`<span class="name">${named(line.space)}</span>${group}`;
+  return html`<span class="name" data-term=${line.space} title=${view.t('glossary_sheet.open')}>${named(line.space)}</span>${group}`;
 }
 
 const ARITHMETIC = new Set(['+', '-', '*', '//', '%']);

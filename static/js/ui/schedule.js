@@ -121,7 +121,7 @@ export class Schedule extends HTMLElement {
             ${view.canUndo || view.canRedo ? html`<button type="button" class="btn" data-undo ?disabled=${!view.canUndo} @click=${() => say(this, 'undo')}>${t('edit.undo')}</button><button type="button" class="btn" data-redo ?disabled=${!view.canRedo} @click=${() => say(this, 'redo')}>${t('edit.redo')}</button>` : nothing}
           </span>
         </header>
-        ${view.stage === 'schedule' ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p class="why">${t('stage.schedule.why')}</p></div>` : nothing}
+        ${view.stage === 'schedule' ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p class="why">${t('stage.schedule.why')} <button type="button" class="via" data-term="schedule">${t('glossary_sheet.more')}</button></p></div>` : nothing}
         ${draft.requests.length === 0 ? this.#empty(view) : html`<div class="beside"><div class="plan">${this.#grid(view)}</div>${now && !view.step.empty ? this.#order(view) : nothing}</div>`}
         ${this.#faultList(view, (reqId) => reqId === null || draft.requests.length > MANY_ROWS)}
       </section>`,

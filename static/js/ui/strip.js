@@ -152,7 +152,7 @@ export class TokenStrip extends HTMLElement {
           <colgroup><col .style=${`width:${head}px`}>${window.before > 0 ? html`<col .style=${`width:${window.before}px`}>` : nothing}${entries.map(() => html`<col .style=${`width:${width}px`}>`)}${window.after > 0 ? html`<col .style=${`width:${window.after}px`}>` : nothing}<col .style=${`width:${END}px`}></colgroup>
           <thead>
             ${data.boundary ? rowOf(this.#boundaryName(data), (entry) => this.#boundary(data, entry), 'cut', this.#ends(data)) : nothing}
-            <tr class="indices"><th scope="row" class=${accentOf(data.axis)}>${named(data.dim)}</th>${gap(window.before)}${entries.map((entry) => html`<th scope="col" data-axis=${data.axis} data-index=${entry} class="${edge(entry)} ${accentOf(data.axis)}">${entry}</th>`)}${gap(window.after)}<td class="end"></td></tr>
+            <tr class="indices"><th scope="row" class=${accentOf(data.axis)}><span class="name" data-term=${data.dim}>${named(data.dim)}</span></th>${gap(window.before)}${entries.map((entry) => html`<th scope="col" data-axis=${data.axis} data-index=${entry} class="${edge(entry)} ${accentOf(data.axis)}">${entry}</th>`)}${gap(window.after)}<td class="end"></td></tr>
           </thead>
           <tbody>
             ${data.boundary
@@ -186,7 +186,7 @@ export class TokenStrip extends HTMLElement {
 
   /** @param {StripData} data */
   #boundaryName(data) {
-    return html`<th scope="row" class="sp-tok">${named(data.boundary ?? '')}</th>`;
+    return html`<th scope="row" class="sp-tok"><span class="name" data-term=${data.boundary ?? ''}>${named(data.boundary ?? '')}</span></th>`;
   }
 
   /** @param {StripData} data @param {number} entry */

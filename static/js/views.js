@@ -1,0 +1,55 @@
+// @ts-check
+/** What the elements draw, read off the workbench: a `View`, and what is lit. */
+import { explain } from './core/explain.js';
+import { identities } from './core/identity.js';
+
+/** @typedef {import('./workbench.js').Workbench} Workbench */
+
+/**
+ * @param {Workbench} bench
+ * @returns {import('./ui/view.js').View}
+ */
+export function viewOf(bench) {
+  const { trace, index } = bench;
+  return {
+    t: bench.t,
+    lang: bench.lang,
+    schema: bench.schema,
+    constants: trace.constants,
+    identities: identities(bench.draft.requests),
+    draft: bench.draft,
+    summary: trace.summary,
+    step: trace.step(index),
+    prev: trace.steps.get(index - 1) ?? null,
+    links: trace.links(index),
+    numSteps: trace.numSteps,
+    hasBoard: trace.isLoaded,
+    index,
+    stage: bench.stage,
+    pin: bench.pinned(),
+    look: bench.look(),
+    group: bench.group,
+    control: bench.control,
+    faults: bench.faults,
+    notices: bench.notices,
+    stopped: trace.stopped,
+    busy: bench.busy,
+    canUndo: bench.undo.past.length > 0,
+    canRedo: bench.undo.future.length > 0,
+    examples: bench.examples,
+  };
+}
+
+/**
+ * What is lit now: strengths by cell, and the coordinates that go with them.
+ * @param {Workbench} bench
+ * @returns {{links: import('./core/links.js').Links, lit: Uint8Array | null, coordinates: Record<string, any>}}
+ */
+export function lightOf(bench) {
+  const look = bench.look();
+  const links = bench.trace.links(bench.index);
+  const flat = look ? (links.step.space(look.space)?.find(look.at) ?? -1) : -1;
+  if (!look || flat < 0) return { links, lit: null, coordinates: {} };
+  const cell = explain(links, look.space, look.at, { group: bench.group });
+  return { links, lit: links.light(look.space, flat, bench.control), coordinates: cell?.params ?? {} };
+}
