@@ -15,6 +15,7 @@ from app.examples import examples
 from app.settings import Settings, pick_device
 from app.trace.schema import describe
 from app.web.api import api_router, scenario_components
+from app.web.charts import script_router
 from app.web.glossary_api import glossary_router
 from app.web.pages import pages_router, static_files
 from app.web.problems import install_error_handlers
@@ -62,6 +63,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(api_router(device))
     app.include_router(glossary_router())
     app.include_router(pages_router(describe=describe, load_example=_example_scenario))
+    app.include_router(script_router())
     app.mount("/static", static_files(), name="static")
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     # What is loaded by now stays: the garbage collector need not walk torch again and again while a request makes objects.

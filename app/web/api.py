@@ -22,6 +22,7 @@ from app.scenario.model import Scenario
 from app.scenario.parse import MAX_BODY_BYTES, parse_json
 from app.trace.schema import describe
 from app.trace.trace import encode_trace
+from app.web.charts import build_charts, describe_script
 from app.web.problems import request_language
 
 _PROBLEM: dict[str, Any] = {
@@ -106,6 +107,33 @@ def api_router(device: torch.device) -> APIRouter:
         language = request_language(request)
         return await compute(lambda: _trace(body, device, language, *window))
 
+    @router.post(
+        "/charts",
+        summary="Draw a scenario's steps as charts",
+        response_description="charts: plotly figures with tables of the same numbers; script: what draws them on the page.",
+        responses=_ERRORS,
+        openapi_extra={
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Scenario"}}},
+            }
+        },
+    )
+    async def charts(
+        request: Request,
+        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
+            str, Query(description="Language of the words: en or zh; default by Accept-Language.")
+        ] = "",
+    ) -> Response:
+        """Tokens per step, use of the block pool and who holds which block, over all steps.
+
+        Each chart has `name`, `title`, `description`, a plotly `figure`, a `table` (`columns`, `rows`) of the figure's
+        numbers, and `readings`: a sentence for each step. What a trace of a figure stands for is in its `meta`.
+        """
+        body = await _read_body(request)
+        language = request_language(request)
+        return await compute(lambda: _charts(body, language))
+
     @router.get("/examples", summary="The gallery")
     async def list_examples() -> list[dict[str, str]]:
         """Name, title, description and group of every example."""
@@ -166,6 +194,11 @@ async def _read_body(request: Request) -> bytes:
 def _trace(body: bytes, device: torch.device, language: Language, first: int, last: int | None) -> bytes:
     plan = load_plan(parse_json(body))
     return encode_trace(plan, device, translator(language), first, last)
+
+
+def _charts(body: bytes, language: Language) -> bytes:
+    charts = build_charts(load_plan(parse_json(body)), translator(language))
+    return orjson.dumps({"charts": [chart.as_json() for chart in charts], "script": describe_script()})
 
 
 def _integer(name: str, text: str, limit: int) -> int:
