@@ -56,7 +56,7 @@ def test_no_text_is_small_and_every_target_is_large_enough(new_page: NewPage, wi
     )
     assert small == []
     tight = page.evaluate(
-        """() => [...document.querySelectorAll('button, input, select, summary, header a')]
+        """() => [...document.querySelectorAll('button, input, select, summary, header a, .chip, pw-strip td.c')]
           .filter((element) => element.checkVisibility() && !element.closest('.vh, .skip'))
           .map((element) => [element.outerHTML.slice(0, 100), element.getBoundingClientRect()])
           .filter(([, box]) => box.height < 23.5 || box.width < 23.5)
