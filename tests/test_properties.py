@@ -23,7 +23,7 @@ from tests.conformance.recordings import Recording, as_recorded, load
 
 Scenario = dict[str, Any]
 
-FAST = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+FAST = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 SLOW = settings(max_examples=10_000, deadline=None, database=None)
 
 # spaces that a step has only with context parallelism, with speculation, or where something is scheduled
@@ -159,7 +159,7 @@ def test_lenient(scenario: Scenario) -> None:
     check_trace(scenario)
 
 
-@settings(FAST, max_examples=50)
+@settings(FAST, max_examples=20)
 @given(strategies.valid_scenarios())
 def test_windows(scenario: Scenario) -> None:
     check_window(scenario)
@@ -238,7 +238,7 @@ def check_invalid(scenario: Scenario, code: str) -> None:
         check_refusal(scenario)
 
 
-@settings(FAST, max_examples=600)
+@settings(FAST, max_examples=100)
 @given(strategies.invalid_scenarios())
 def test_invalid(invalid: tuple[Scenario, str]) -> None:
     check_invalid(*invalid)
