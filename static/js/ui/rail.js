@@ -5,6 +5,8 @@ import { STAGES } from '../core/schema.js';
 import { say } from './view.js';
 
 export class Rail extends HTMLElement {
+  #shown = '';
+
   /** @param {import('./view.js').View} view */
   set view(view) {
     const { t, stage, index, numSteps } = view;
@@ -24,6 +26,18 @@ export class Rail extends HTMLElement {
       </nav>`,
       this,
     );
+    if (stage !== this.#shown) this.#reveal();
+    this.#shown = stage;
+  }
+
+  /** On a narrow page the rail itself scrolls: the current stage stays in sight. */
+  #reveal() {
+    const list = this.querySelector('ol');
+    const current = /** @type {HTMLElement | null} */ (this.querySelector('.stage[aria-current]'));
+    if (!list || !current || list.scrollWidth <= list.clientWidth) return;
+    const box = current.getBoundingClientRect();
+    const frame = list.getBoundingClientRect();
+    list.scrollLeft += box.left + box.width / 2 - (frame.left + frame.width / 2);
   }
 }
 
