@@ -2,13 +2,13 @@
 # PYTHON names the Python to make it with; HOST and PORT say where `make run` serves.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench format clean
+.PHONY: help run test test-slow check bench format clean
 
 setup := sh .make/setup.sh
 python := .venv/bin/python
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: ## Serve PageWalk on this machine (HOST, PORT; default http://127.0.0.1:8000)
 	@$(setup) run
@@ -17,6 +17,10 @@ run: ## Serve PageWalk on this machine (HOST, PORT; default http://127.0.0.1:800
 test: check ## Run every check and every test, the browser's too
 	@cd tests/js && PATH="$(CURDIR)/.venv/bin:$$PATH" node --test
 	@$(python) -m pytest
+
+test-slow: ## Run the tests that take minutes: thousands of generated scenarios
+	@$(setup) test
+	@$(python) -m pytest -m slow
 
 check: ## Check format, style, types and dependency rules, Python and JavaScript
 	@$(setup) test
