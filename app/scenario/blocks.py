@@ -56,6 +56,7 @@ class BlockLedger:
         self._named_ids = named_ids
         self._num_pool_blocks = pool.num_free
         self._num_cells: dict[int, int] = {}  # named block id -> cells of live tables that hold it
+        self._num_outside = 0  # named ids in live tables that are no block of the pool
         # While strict: named block id -> (group, column) -> the requests by name that hold it there and may still read it.
         self._readers: dict[int, dict[tuple[int, int], dict[str, Holder]]] = {}
         self._asked: list[tuple[Holder, list[int]]] = []
@@ -65,6 +66,11 @@ class BlockLedger:
     def num_used_blocks(self) -> int:
         """Different blocks in the tables of live requests."""
         return self._num_pool_blocks - self.pool.num_free + len(self._num_cells)
+
+    @property
+    def num_free_blocks(self) -> int:
+        """Blocks that nobody holds, also those that the scenario names and the pool therefore never hands out."""
+        return self.config.num_blocks - 1 - (self.num_used_blocks - self._num_outside)
 
     def begin(self, holder: Holder) -> None:
         """Start the tables of a request that gets a row."""
@@ -147,6 +153,8 @@ class BlockLedger:
             for column, block_id in enumerate(block_ids, start):
                 if not block_id:
                     continue
+                if block_id not in self._num_cells:
+                    self._num_outside += block_id >= self.config.num_blocks
                 self._num_cells[block_id] = self._num_cells.get(block_id, 0) + 1
                 if self._strict:
                     self._readers.setdefault(block_id, {}).setdefault((group, column), {})[holder.req_id] = holder
@@ -159,6 +167,7 @@ class BlockLedger:
             self._num_cells[block_id] -= 1
             if not self._num_cells[block_id]:
                 del self._num_cells[block_id]
+                self._num_outside -= block_id >= self.config.num_blocks
                 self._readers.pop(block_id, None)
             elif self._strict:
                 self._readers[block_id].get((group, column), {}).pop(holder.req_id, None)

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from app.errors import MAX_FAULTS
 
 MAX_ID = 2**31 - 1
+MAX_REQ_ID_LENGTH = 128
 MAX_REQUESTS = 4_096  # and so the most names that one step can sensibly mention
 
 
@@ -201,7 +202,7 @@ class Initial(Model):
 class Request(Model):
     """A request. Exactly one of `prompt_len` and `prompt_token_ids` is given."""
 
-    req_id: Annotated[str, Field(min_length=1, max_length=128)]
+    req_id: Annotated[str, Field(min_length=1, max_length=MAX_REQ_ID_LENGTH)]
     prompt_len: Annotated[int, Field(ge=1, le=MAX_ID)] | None = None
     prompt_token_ids: Annotated[TokenIds, Field(min_length=1)] | None = None
     initial: Initial | None = None

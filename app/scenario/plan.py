@@ -57,7 +57,7 @@ class PlannedStep:
     sampled_token_ids: Mapping[str, Sequence[int]]
     num_live: int
     num_used_blocks: int
-    num_free_blocks: int  # left in the block pool
+    num_free_blocks: int  # held by nobody
 
     @property
     def admitted_req_ids(self) -> frozenset[str]:

@@ -227,7 +227,7 @@ class _Planner:
             sampled_token_ids=sampled,
             num_live=self.num_live,
             num_used_blocks=self.ledger.num_used_blocks,
-            num_free_blocks=self.ledger.pool.num_free,
+            num_free_blocks=self.ledger.num_free_blocks,
         )
 
     def _remove(self, index: int, step: Step, scheduled_names: set[str]) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ In: one of pydantic's errors and the document. Out: a `Fault` with code `schema`
 import difflib
 import functools
 import json
+import math
 import re
 from collections.abc import Mapping
 from itertools import islice
@@ -14,7 +15,7 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from app.errors import Fault, pointer, remove, replace
-from app.scenario.model import Scenario
+from app.scenario.model import MAX_REQ_ID_LENGTH, Scenario
 
 Path = tuple[str | int, ...]
 Fix = list[dict[str, Any]] | None
@@ -102,23 +103,34 @@ def _unknown_key(path: Path, document: Any, params: dict[str, Any]) -> Fault:
     if not close:
         return Fault(where, "unknown_key", "unknown_key", params, remove(where))
     params["suggestion"] = close[0]
-    rename = [{"op": "add", "path": pointer(*path[:-1], close[0]), "value": beside[key]}, *remove(where)]
-    return Fault(where, "unknown_key", "unknown_key.similar", params, rename)
+    fix = remove(where)
+    if _can_be_sent(beside[key]):
+        fix = [{"op": "add", "path": pointer(*path[:-1], close[0]), "value": beside[key]}, *fix]
+    return Fault(where, "unknown_key", "unknown_key.similar", params, fix)
+
+
+def _can_be_sent(value: Any) -> bool:
+    """Whether every reader of JSON would get the value that was sent: no infinities, no integers beyond 64 bits."""
+    if isinstance(value, dict | list):
+        return all(map(_can_be_sent, value.values() if isinstance(value, dict) else value))
+    return math.isfinite(value) if isinstance(value, float) else not isinstance(value, int) or abs(value) < 2**63
 
 
 def _circumstances(path: Path, document: Any) -> dict[str, Any]:
     """The step and the request that a place belongs to, as far as it does."""
-    found: dict[str, Any] = {}
-    if len(path) > 1 and path[0] == "steps":
-        found["step"] = path[1]
-        if len(path) > 3 and isinstance(path[3], str):
-            found["req_id"] = path[3]
-        elif len(path) > 3 and path[2] == "num_scheduled_tokens":
-            found["req_id"] = _first(_node(document, path[:4]))
-    elif len(path) > 1 and path[0] == "requests":
+    if len(path) < 2 or path[0] not in ("steps", "requests"):
+        return {}
+    found: dict[str, Any] = {"step": path[1]} if path[0] == "steps" else {}
+    req_id: Any = None
+    if path[0] == "requests":
         request = _node(document, path[:2])
-        found["req_id"] = request.get("req_id") if isinstance(request, dict) else None
-    return {key: value for key, value in found.items() if isinstance(value, int | str)}
+        req_id = request.get("req_id") if isinstance(request, dict) else None
+    elif len(path) > 3:
+        is_pair = path[2] == "num_scheduled_tokens" and isinstance(path[3], int)
+        req_id = _first(_node(document, path[:4])) if is_pair else path[3]
+    if isinstance(req_id, str) and len(req_id) <= MAX_REQ_ID_LENGTH:
+        found["req_id"] = req_id
+    return found
 
 
 def _first(pair: Any) -> Any:
