@@ -42,7 +42,7 @@ export class Api {
     return this.#ask(`api/examples?lang=${this.lang}`);
   }
 
-  /** @returns {Promise<import('./ui/glossary.js').Term[]>} */
+  /** @returns {Promise<import('./core/glossary.js').Term[]>} */
   async glossary() {
     return (await this.#ask(`api/glossary?lang=${this.lang}`)).terms;
   }

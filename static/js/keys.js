@@ -4,7 +4,7 @@ import { parseCellKey } from './core/trace.js';
 
 const SETTING = 'pagewalk.single-keys';
 /** Keys of one character and what they do. */
-const SINGLE = /** @type {Record<string, string>} */ ({ '?': 'help', '/': 'find', '[': 'back', ']': 'next' });
+const SINGLE = /** @type {Record<string, string>} */ ({ '?': 'help', '/': 'find', g: 'term', '[': 'back', ']': 'next' });
 
 /**
  * @param {import('./workbench.js').Workbench} bench
@@ -22,7 +22,10 @@ export function connectKeys(bench, t, help) {
     if ((event.ctrlKey || event.metaKey) && !event.altKey) {
       const typing = target instanceof HTMLInputElement && target.value !== target.defaultValue;
       const key = event.key.toLowerCase();
-      if (!typing && (key === 'z' || key === 'y')) {
+      if (key === 'k' && !event.shiftKey) {
+        event.preventDefault();
+        startFind();
+      } else if (!typing && (key === 'z' || key === 'y')) {
         event.preventDefault();
         bench.travel(key === 'y' || event.shiftKey ? 1 : -1);
       }
@@ -33,7 +36,8 @@ export function connectKeys(bench, t, help) {
     if (single && singleKeys()) {
       event.preventDefault();
       if (single === 'help') openHelp();
-      else if (single === 'find') /** @type {import('./ui/find.js').Find | null} */ (document.querySelector('pw-find'))?.start();
+      else if (single === 'find') startFind();
+      else if (single === 'term') document.dispatchEvent(new CustomEvent('pw-term'));
       else /** @type {HTMLElement | null} */ (document.querySelector(`[data-element-${single}]`))?.click();
       return;
     }
@@ -62,6 +66,10 @@ function action(bench, event, target) {
     return cell ? () => bench.setPin({ ...cell, step: bench.index }) : null;
   }
   return null;
+}
+
+function startFind() {
+  /** @type {import('./ui/find.js').Find | null} */ (document.querySelector('pw-find'))?.start();
 }
 
 function singleKeys() {

@@ -11,6 +11,8 @@ import { Schema } from './core/schema.js';
 import { stageSentence } from './core/summary.js';
 import { cellKey, parseCellKey } from './core/trace.js';
 import * as drafts from './drafts.js';
+import { connectFinding } from './finding.js';
+import { connectGlossary } from './glossary.js';
 import { connectKeys } from './keys.js';
 import { connectTheme } from './theme-switch.js';
 import { Lighting } from './ui/lighting.js';
@@ -198,12 +200,6 @@ function connectElements() {
     if (last) openAs(last.scenario, { kind: 'draft', name: last.id });
   });
   on('example', ({ name }) => openExample(name));
-  const glossary = /** @type {import('./ui/glossary.js').Glossary} */ (document.querySelector('pw-glossary'));
-  on('glossary-wanted', () => fillGlossary(glossary));
-  document.addEventListener('click', (event) => {
-    const named = event.target instanceof Element ? event.target.closest('[data-term]') : null;
-    if (named instanceof HTMLElement) glossary.open(t, named.dataset.term ?? '');
-  });
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
 }
 
@@ -234,16 +230,6 @@ async function openAs(scenario, origin) {
   history.pushState(null, '', location.pathname + formatAddress({ [origin.kind]: origin.name, lang: parseAddress(location.search).lang }));
   bench.touched = true;
   await bench.open(scenario, origin);
-}
-
-/** @param {import('./ui/glossary.js').Glossary} glossary */
-async function fillGlossary(glossary) {
-  try {
-    glossary.terms = await bench.api.glossary();
-  } catch (error) {
-    if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
-    glossary.message = t('notice.offline');
-  }
 }
 
 /** @param {string} name */
@@ -288,6 +274,8 @@ connectElements();
 connectPointer();
 connectTheme(t);
 connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')));
+connectFinding(bench);
+connectGlossary(bench, t);
 addEventListener('popstate', () => openAddress());
 await openAddress();
 writeAddress();

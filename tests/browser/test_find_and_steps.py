@@ -23,22 +23,6 @@ def open_draft(page: Page, scenario: dict[str, Any], query: str = "") -> None:
     open_page(page, f"/?draft=test{query}")
 
 
-def test_find_pins_what_a_number_means(page: Page) -> None:
-    open_page(page, "/?stage=slot-mapping")
-    page.keyboard.press("/")
-    page.keyboard.type("706")
-    expect(page.locator("#find-list li")).to_have_text("slot 706 slot_mappings[0, 3]")
-    page.keyboard.press("Enter")
-    inspected = page.locator("[data-inspected]")
-    expect(inspected).to_have_attribute("data-inspected", "slot_mappings.0.3")
-    box = page.get_by_role("combobox", name="Find")
-    box.fill("block 12")
-    box.press("Enter")
-    expect(inspected).to_have_attribute("data-inspected", "block_tables.0.7.1")
-    box.fill("12345")
-    expect(page.locator("#find-list li")).to_have_text("Nothing in this step is called “12345”.")
-
-
 def test_a_stage_is_walked_token_by_token(page: Page) -> None:
     open_page(page, "/?stage=slot-mapping")
     place = page.locator('[data-stage="slot-mapping"] [data-element-place]')
@@ -116,8 +100,9 @@ def test_only_what_is_in_sight_is_in_the_document(page: Page) -> None:
     open_draft(page, scenario, "&stage=slot-mapping")
     expect(page.locator('section[data-stage="slot-mapping"]')).to_contain_text("of 16,320 are in sight")
     assert page.locator("[data-cell]").count() < 1500
-    box = page.get_by_role("combobox", name="Find")
-    box.fill("token 16000")
+    page.keyboard.press("/")
+    box = page.get_by_role("dialog").get_by_role("combobox")
+    box.fill("flat token 16000")
     box.press("Enter")
     expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", "positions.16000")
     expect(page.locator('[data-stage="flatten"] [data-cell="positions.16000"]')).to_be_in_viewport()

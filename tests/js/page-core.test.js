@@ -3,12 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAddress, parseAddress } from '../../static/js/core/address.js';
 import { elementsOf } from '../../static/js/core/elements.js';
-import { findCells } from '../../static/js/core/find.js';
 import { groupDigits, runs, translator } from '../../static/js/core/i18n.js';
 import { COLOURS, HATCHES, identities } from '../../static/js/core/identity.js';
 import { tablesOf } from '../../static/js/core/layout.js';
 import { Schema } from '../../static/js/core/schema.js';
-import { Step, cellKey } from '../../static/js/core/trace.js';
+import { Step } from '../../static/js/core/trace.js';
 import { elide, scrollTo, visible } from '../../static/js/core/viewport.js';
 import { schema, steps } from './fixtures/worked.js';
 
@@ -86,19 +85,6 @@ test('each group has lines of its own', () => {
   for (const name of ['block_indices', 'slot_mappings']) json.spaces[name].values.push(json.spaces[name].values[0]);
   const [slots] = tablesOf(new Schema(schema), new Step(json), 'slot-mapping');
   assert.deepEqual(slots.lines.filter(({ space }) => space !== 'block_offsets' && space !== 'block_numbers').map(({ space, group }) => [space, group]), [['block_indices', 0], ['slot_mappings', 0], ['block_indices', 1], ['slot_mappings', 1]]);
-});
-
-test('a number is found under everything it can mean', () => {
-  const step = new Step(steps[1]);
-  const keys = (/** @type {string} */ query) => findCells(step, query).map(({ kind, space, at }) => `${kind} ${cellKey(space, at)}`);
-  assert.deepEqual(keys('207'), ['slot slot_mappings.0.0']);
-  assert.deepEqual(keys('block 12'), ['block block_tables.0.7.1']);
-  assert.deepEqual(keys('7'), ['token positions.7', 'row num_computed_tokens.7']);
-  assert.deepEqual(keys('2016'), ['token_id input_ids.1']);
-  assert.deepEqual(keys('position 31'), ['position positions.0']);
-  assert.deepEqual(keys('a'), ['request row_req_ids.6']);
-  assert.deepEqual(keys('槽位 704'), ['slot slot_mappings.0.1']);
-  for (const nothing of ['', '  ', 'slot', '-1', '1e9', '99999999999999999999', 'slot 5', '<b>']) assert.deepEqual(keys(nothing), [], nothing);
 });
 
 test('a stage is stepped through token by token or request by request', () => {

@@ -7,6 +7,7 @@ import { stageSentence } from '../core/summary.js';
 import { sizesOf } from './columns.js';
 import { elementSteps } from './elements.js';
 import { panelOf } from './panels.js';
+import { termButton, withTerms } from './terms.js';
 import { say } from './view.js';
 
 /** @typedef {import('./view.js').View} View */
@@ -64,7 +65,7 @@ export class Board extends HTMLElement {
         <p class="sentence">${stageSentence(view.step, name, t)}</p>
         ${elementSteps(view, name)}
       </header>
-      ${view.stage === name ? html`<div class="about"><p>${t(`stage.${name}.what`)}</p><p class="why">${t(`stage.${name}.why`)} <button type="button" class="via" data-term=${name}>${t('glossary_sheet.more')}</button></p></div>` : nothing}
+      ${view.stage === name ? html`<div class="about"><p>${withTerms(view.schema, t(`stage.${name}.what`))}</p><p class="why">${withTerms(view.schema, t(`stage.${name}.why`))} ${termButton(name, t('terms.more'), { kind: 'inline' })}</p></div>` : nothing}
       ${panelOf(name, view, now, sizes)}
     </section>`;
   }

@@ -1,153 +1,213 @@
 // @ts-check
 /**
- * The glossary: what each space, index, stage and concept is, what others call it, what it is mistaken for.
+ * The glossary as a dialog: a list to search on one side, the term that is open on the other.
  *
- * It is given its terms when it is first opened; until then it says that they are on their way.
+ * In the list the arrows move, Enter opens; a term leads to others, and Back returns to the one before.
  */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
-import { named } from './names.js';
+import { groupsOf, searchTerms, sentencePieces } from '../core/glossary.js';
+import { accentOf, named } from './names.js';
+import { termButton } from './terms.js';
 import { say } from './view.js';
 
-/** @typedef {{file: string, symbol: string}} Symbol */
-/**
- * @typedef {object} Term
- * @property {string} term
- * @property {'stage' | 'space' | 'dim' | 'concept'} kind
- * @property {string} name
- * @property {string | null} words
- * @property {boolean} is_code
- * @property {string} definition
- * @property {string | null} confusion
- * @property {{name: string, whose: string}[]} also
- * @property {string[]} related
- * @property {Symbol | null} vllm
- * @property {{dims: string[], dtype: string, stage: string, holds: string | null, exactness: string} | null} space
- * @property {Record<string, string[]>} spaces
- */
+/** @typedef {import('../core/glossary.js').Term} Term */
+/** @typedef {import('../core/i18n.js').Translate} Translate */
 
-const KINDS = /** @type {const} */ (['stage', 'dim', 'space', 'concept']);
+/** Where people go wrong most often: worth reading first. */
+const START = ['req_state_idx', 'batch_idx', 'position', 'flat_token_idx', 'seq_lens', 'num_scheduled_tokens', 'block_tables', 'input_block_tables', 'padding', 'slot', 'kv-cache-group', 'prefill-chunk'];
 
 export class Glossary extends HTMLElement {
-  /** @type {import('../core/i18n.js').Translate} */
-  #t = (key) => key;
   /** @type {Map<string, Term>} */
   #terms = new Map();
-  #message = '';
-  #shown = '';
-  #filter = '';
+  /** @type {Translate} */
+  #t = (key) => key;
+  #text = '';
+  /** @type {string[]} terms opened, the last one is on screen */
+  #trail = [];
+  /** Whether the step on screen has a tensor. @type {(space: string) => boolean} */
+  isHere = () => true;
 
-  /** @param {import('../core/i18n.js').Translate} t @param {string} term what to show first, '' for the list alone */
-  open(t, term) {
+  connectedCallback() {
+    this.addEventListener('click', (event) => {
+      const target = event.target instanceof Element ? event.target : null;
+      const link = target?.closest('[data-term]');
+      if (link instanceof HTMLElement && link.dataset.term) {
+        event.stopPropagation();
+        this.#go(link.dataset.term);
+      } else if (target instanceof HTMLDialogElement) target.close();
+    });
+    this.addEventListener('keydown', (event) => this.#key(event));
+    this.addEventListener('focusin', ({ target }) => {
+      if (target instanceof HTMLElement && target.dataset.entry) this.#rove(target);
+    });
+  }
+
+  /**
+   * @param {{terms: Term[], t: Translate, term: string | null}} what
+   */
+  open({ terms, t, term }) {
+    this.#terms = new Map(terms.map((one) => [one.term, one]));
     this.#t = t;
-    this.#shown = term;
-    this.#filter = '';
+    this.#text = '';
+    this.#trail = term && this.#terms.has(term) ? [term] : [];
     this.#draw();
     const dialog = this.querySelector('dialog');
     if (dialog && !dialog.open) dialog.showModal();
-    if (this.#terms.size === 0) say(this, 'glossary-wanted');
-    this.#reveal();
+    const input = this.querySelector('input');
+    if (input) input.value = '';
+    this.#settle(this.#trail.length === 0);
   }
 
-  /** @param {Term[]} terms */
-  set terms(terms) {
-    this.#terms = new Map(terms.map((term) => [term.term, term]));
-    this.#message = '';
-    this.#draw();
-    this.#reveal();
-  }
-
-  /** @param {string} message why there are no terms */
-  set message(message) {
-    this.#message = message;
-    this.#draw();
-  }
-
-  #reveal() {
-    this.querySelector('.terms [aria-current]')?.scrollIntoView({ block: 'nearest' });
-    const entry = this.querySelector('.entry');
-    if (entry) entry.scrollTop = 0;
+  get #term() {
+    return this.#terms.get(this.#trail[this.#trail.length - 1] ?? '') ?? null;
   }
 
   /** @param {string} term */
-  #show(term) {
-    this.#shown = term;
+  #go(term) {
+    if (!this.#terms.has(term) || term === this.#term?.term) return;
+    this.#trail = [...this.#trail, term].slice(-50);
     this.#draw();
-    this.#reveal();
+    this.#settle(false);
+  }
+
+  #back() {
+    this.#trail = this.#trail.slice(0, -1);
+    this.#draw();
+    this.#settle(this.#trail.length === 0);
+  }
+
+  /** Focus goes to what changed, and the list shows where one is. @param {boolean} toSearch */
+  #settle(toSearch) {
+    const article = this.querySelector('article');
+    if (article) article.scrollTop = 0;
+    const entry = /** @type {HTMLElement | null} */ (this.querySelector('[data-entry][aria-current]'));
+    entry?.scrollIntoView({ block: 'nearest' });
+    if (toSearch) this.querySelector('input')?.focus();
+    else /** @type {HTMLElement | null} */ (this.querySelector('article h3'))?.focus({ preventScroll: true });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const entries = /** @type {HTMLElement[]} */ ([...this.querySelectorAll('[data-entry]')]);
+    const target = /** @type {HTMLElement} */ (event.target);
+    const place = entries.indexOf(target);
+    const inSearch = target instanceof HTMLInputElement;
+    if (event.key === 'Enter' && inSearch && !event.isComposing && this.#text !== '' && entries[0]) this.#go(entries[0].dataset.entry ?? '');
+    else if (event.key === 'ArrowDown' && (inSearch || place >= 0)) entries[place + 1]?.focus();
+    else if (event.key === 'ArrowUp' && place > 0) entries[place - 1].focus();
+    else if (event.key === 'ArrowUp' && place === 0) this.querySelector('input')?.focus();
+    else if (event.key === 'Home' && place >= 0) entries[0].focus();
+    else if (event.key === 'End' && place >= 0) entries[entries.length - 1].focus();
+    else return;
+    event.preventDefault();
   }
 
   #draw() {
     const t = this.#t;
-    const term = this.#terms.get(this.#shown);
+    const term = this.#term;
+    const close = () => this.querySelector('dialog')?.close();
     render(
       html`<dialog class="glossary" aria-labelledby="glossary-title">
-        <header><h2 id="glossary-title">${t('glossary_sheet.title')}</h2>
-          <input type="search" placeholder=${t('glossary_sheet.filter')} aria-label=${t('glossary_sheet.filter')} .value=${this.#filter} @input=${(/** @type {Event} */ event) => this.#typed(event)}>
-          <form method="dialog"><button class="btn main">${t('help.close')}</button></form></header>
-        ${this.#terms.size === 0
-          ? html`<p class="entry">${this.#message || t('page.loading')}</p>`
-          : html`<div class="both"><nav class="terms" aria-label=${t('glossary_sheet.title')}>${this.#list()}</nav>
-              <article class="entry" tabindex="0">${term ? this.#entry(term) : html`<p>${t('glossary_sheet.how')}</p>`}</article></div>`}
+        <header><h2 id="glossary-title">${t('terms.title')}</h2><button type="button" class="btn" data-glossary-close @click=${close}>${t('help.close')}</button></header>
+        <div class="panes" ?data-open=${term !== null}>
+          <div class="terms">
+            <input type="search" autocomplete="off" spellcheck="false" aria-label=${t('terms.search')} placeholder=${t('terms.placeholder')} @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLInputElement} */ (event.target).value)}>
+            <nav aria-label=${t('terms.title')}>${this.#text.trim() === '' ? this.#all() : this.#matches()}</nav>
+          </div>
+          <article>${term ? this.#article(term) : html`<p class="welcome">${t('terms.welcome', { n: this.#terms.size })}</p><h4>${t('terms.start')}</h4><p class="links">${START.map((name) => this.#link(name))}</p>`}</article>
+        </div>
       </dialog>`,
       this,
     );
+    this.#rove();
   }
 
-  /** @param {Event} event */
-  #typed(event) {
-    this.#filter = /** @type {HTMLInputElement} */ (event.target).value;
-    const [first] = this.#matching();
-    if (this.#filter.trim() !== '' && first) this.#shown = first.term;
+  /** @param {string} text */
+  #type(text) {
+    this.#text = text;
     this.#draw();
-    this.#reveal();
+    this.querySelector('nav')?.scrollTo({ top: 0 });
   }
 
-  /** Terms whose own or other names hold what was typed; a name that begins with it comes first. */
-  #matching() {
-    const wanted = this.#filter.trim().toLowerCase();
-    const all = [...this.#terms.values()];
-    if (wanted === '') return all;
-    const names = (/** @type {Term} */ term) => [term.term, term.name, term.words ?? '', ...term.also.map(({ name }) => name)].map((name) => name.toLowerCase());
-    const rank = (/** @type {Term} */ term) => (names(term).some((name) => name === wanted) ? 0 : names(term).some((name) => name.startsWith(wanted)) ? 1 : 2);
-    return all.filter((term) => names(term).some((name) => name.includes(wanted))).sort((a, b) => rank(a) - rank(b));
+  #all() {
+    return groupsOf([...this.#terms.values()]).map(({ key, terms }) => html`<h4>${this.#t(key)}</h4><ul>${terms.map((term) => this.#entry(term, null))}</ul>`);
   }
 
-  #list() {
+  #matches() {
+    const found = searchTerms([...this.#terms.values()], this.#text);
+    return html`<p class="count" role="status">${this.#t(found.length > 0 ? 'terms.count' : 'terms.none', { n: found.length, query: this.#text.trim() })}</p>
+      <ul>${found.map(({ term, via }) => this.#entry(term, via))}</ul>`;
+  }
+
+  /** One entry of the list is in the tab order: the term that is open, else the first. @param {HTMLElement | null} [entry] */
+  #rove(entry = this.querySelector('[data-entry][aria-current]') ?? this.querySelector('[data-entry]')) {
+    for (const one of this.querySelectorAll('[data-entry]')) one.setAttribute('tabindex', one === entry ? '0' : '-1');
+  }
+
+  /** @param {Term} term @param {string | null} via */
+  #entry(term, via) {
+    const isOpen = this.#term?.term === term.term;
+    const aside = via ? html`<small>= ${via}</small>` : term.words || term.kind === 'stage' ? html`<small>${term.words ?? this.#t('terms.kind.stage')}</small>` : nothing;
+    return html`<li><button type="button" data-entry=${term.term} data-term=${term.term} aria-current=${isOpen ? 'true' : nothing}>${nameOf(term)}${aside}</button></li>`;
+  }
+
+  /** @param {Term} term */
+  #article(term) {
     const t = this.#t;
-    const matching = this.#matching();
-    if (matching.length === 0) return html`<p class="none">${t('glossary_sheet.none', { query: this.#filter.trim() })}</p>`;
-    return KINDS.map((kind) => {
-      const terms = matching.filter((term) => term.kind === kind);
-      return terms.length > 0 ? html`<h3>${t(`glossary_sheet.${kind}`)}</h3><ul>${terms.map((term) => html`<li>${this.#link(term.term)}</li>`)}</ul>` : nothing;
-    });
+    const link = (/** @type {string} */ name) => this.#link(name);
+    const links = (/** @type {string} */ title, /** @type {string[] | undefined} */ names) => (names && names.length > 0 ? html`<h4>${title}</h4><p class="links">${names.map(link)}</p>` : nothing);
+    const about = [t(`terms.kind.${term.kind}`), term.space ? t(`stage.${term.space.stage}`) : '', term.space ? t(`exactness.${term.space.exactness}`) : ''].filter(Boolean);
+    return html`
+      <p class="trail"><button type="button" class="btn" data-glossary-back ?hidden=${this.#trail.length === 0} @click=${() => this.#back()}>← ${this.#trail.length > 1 ? this.#terms.get(this.#trail[this.#trail.length - 2])?.name : t('terms.all')}</button></p>
+      <p class="kind">${about.join(' · ')}</p>
+      <h3 tabindex="-1" data-open-term=${term.term} class=${accentOf(term.space?.holds ?? term.term)}>${nameOf(term)}${term.words ? html` <small>${term.words}</small>` : nothing}</h3>
+      <p class="definition">${this.#sentence(term.definition)}</p>
+      ${term.confusion ? html`<p class="confusion"><b>${t('terms.mistaken')}</b> ${this.#sentence(term.confusion)}</p>` : nothing}
+      ${this.#facts(term)}
+      ${term.also.length > 0 ? html`<h4>${t('terms.also')}</h4><ul class="also">${term.also.map(({ name, whose }) => html`<li><code translate="no">${name}</code> <span>${whose}</span></li>`)}</ul>` : nothing}
+      ${links(t('terms.of_stage'), term.spaces.stage)}${links(t('terms.along'), term.spaces.along)}${links(t('terms.hold'), term.spaces.hold)}${links(t('terms.related'), term.related)}
+      ${this.#show(term)}`;
+  }
+
+  /** @param {Term} term */
+  #facts({ space, vllm }) {
+    const t = this.#t;
+    const fact = (/** @type {string} */ name, /** @type {unknown} */ value) => html`<div><dt>${t(`terms.${name}`)}</dt><dd>${value}</dd></div>`;
+    if (!space && !vllm) return nothing;
+    return html`<dl class="facts">
+      ${space ? html`${fact('dims', html`[${space.dims.map((dim, place) => html`${place > 0 ? ', ' : ''}${this.#link(dim)}`)}]`)}${fact('dtype', html`<code>${space.dtype}</code>`)}` : nothing}
+      ${space?.holds ? fact('holds', this.#link(space.holds)) : nothing}
+      ${vllm ? fact('vllm', html`<code>${vllm.symbol}</code> <small>${vllm.file}</small>`) : nothing}
+    </dl>`;
+  }
+
+  /** @param {Term} term */
+  #show(term) {
+    const t = this.#t;
+    if (!term.space && term.kind !== 'stage') return nothing;
+    const isHere = !term.space || this.isHere(term.term);
+    const show = () => {
+      this.querySelector('dialog')?.close();
+      say(this, 'show', { stage: term.space?.stage ?? term.term, space: term.space ? term.term : null });
+    };
+    return html`<p class="actions"><button type="button" class="btn main" data-show ?disabled=${!isHere} @click=${show}>${t('terms.show')}</button>${isHere ? nothing : html` <span>${t('terms.not_here')}</span>`}</p>`;
   }
 
   /** @param {string} name */
   #link(name) {
     const term = this.#terms.get(name);
-    if (!term) return html`<span>${name}</span>`;
-    return html`<button type="button" class="term" data-entry=${name} aria-current=${name === this.#shown ? 'true' : nothing} @click=${() => this.#show(name)}>${label(term)}</button>`;
+    return term ? termButton(name, nameOf(term), { kind: 'inline' }) : named(name);
   }
 
-  /** @param {Term} term */
-  #entry(term) {
-    const t = this.#t;
-    const links = (/** @type {string} */ title, /** @type {string[]} */ names) => (names.length > 0 ? html`<h4>${title}</h4><p class="links">${names.map((name) => this.#link(name))}</p>` : nothing);
-    return html`<h3 data-term-shown=${term.term}>${label(term)}${term.words ? html` <span class="words">${term.words}</span>` : nothing}</h3>
-      <p>${term.definition}</p>
-      ${term.confusion ? html`<p class="confusion">${term.confusion}</p>` : nothing}
-      ${term.space
-        ? html`<p class="facts"><code>${term.space.dtype} [${term.space.dims.join(', ')}]</code> <span class="label" title=${t(`exactness.${term.space.exactness}.what`)}>${t(`exactness.${term.space.exactness}`)}</span>${term.space.holds ? html` ${t('glossary_sheet.holds')} ${this.#link(term.space.holds)}` : nothing}</p>`
-        : nothing}
-      ${term.vllm ? html`<p class="facts">${t('inspector.vllm')} · ${term.vllm.file.replace(/^vllm\/v1\//, '')} · <code>${term.vllm.symbol}</code></p>` : nothing}
-      ${term.also.length > 0 ? html`<h4>${t('glossary_sheet.also')}</h4><ul class="also">${term.also.map(({ name, whose }) => html`<li><code>${name}</code> ${whose}</li>`)}</ul>` : nothing}
-      ${Object.entries(term.spaces).map(([relation, names]) => links(t(`glossary_sheet.spaces.${relation}`), names))}
-      ${links(t('glossary_sheet.related'), term.related)}`;
+  /** @param {string} text */
+  #sentence(text) {
+    return sentencePieces(text, (name) => this.#terms.has(name) && name !== this.#term?.term).map((piece) => (piece.kind === 'term' ? this.#link(piece.text) : piece.kind === 'code' ? named(piece.text) : piece.text));
   }
 }
 
 /** @param {Term} term */
-function label(term) {
-  return term.is_code ? named(term.name) : term.name;
+function nameOf(term) {
+  return term.is_code ? named(term.name) : html`<span>${term.name}</span>`;
 }
 
 customElements.define('pw-glossary', Glossary);

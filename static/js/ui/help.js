@@ -11,6 +11,8 @@ const KEYS = [
   [['↑', '↓', '←', '→'], 'cells'],
   [['[', ']'], 'element'],
   [['/'], 'find'],
+  [['Ctrl', 'K'], 'find'],
+  [['G'], 'term'],
   [['Enter'], 'pin'],
   [['Esc'], 'unpin'],
   [['Ctrl', 'Z'], 'undo'],

@@ -7,11 +7,13 @@ import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { before } from '../core/changes.js';
 import { explain } from '../core/explain.js';
 import { formulaText } from '../core/formula.js';
+import { STATE_TERMS } from '../core/glossary.js';
 import { groupDigits } from '../core/i18n.js';
 import { cellKey, isNull } from '../core/trace.js';
 import { stateWords, valueText } from './cell.js';
 import { accentOf, named } from './names.js';
 import { requestTag } from './tag.js';
+import { termButton } from './terms.js';
 
 /** @typedef {import('./view.js').View} View */
 /** @typedef {import('../core/formula.js').Piece} Piece */
@@ -54,9 +56,9 @@ export class Inspector extends HTMLElement {
     const old = before(view.step, view.prev, cell.space, cell.at);
     const note = cell.note ? t(`note.${cell.note}`, words(view, cell)) : '';
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
-      <div class="gist"><h2><button type="button" class="name ${accentOf(cell.def.holds)}" data-term=${cell.space} title=${t('glossary_sheet.open')}>${named(cell.space)}</button> ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}</h2>
+      <div class="gist"><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}</h2>
       <p class="big" data-value><span class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
-      ${cell.state ? html`<p class="state" data-state=${cell.state}>${stateWords(view, cell.state)}</p>` : nothing}
+      ${cell.state ? html`<p class="state" data-state=${cell.state}>${STATE_TERMS[cell.state] ? termButton(STATE_TERMS[cell.state], stateWords(view, cell.state)) : stateWords(view, cell.state)}</p>` : nothing}
       ${note ? html`<p class="note" data-note>${note}</p>` : nothing}</div>
       ${cell.formula.length > 0 ? formula(view, cell) : nothing}
       <p class="actions">${cellButton(view, pinned ? null : { space: cell.space, at: cell.at, step: view.index }, pinned ? t('inspector.unpin') : t('inspector.pin'), 'btn')}
@@ -142,12 +144,12 @@ function formula(view, cell) {
 function walk(view, cell) {
   const { t } = view;
   if (cell.walk.length === 0) return nothing;
-  return html`<h3 class="walk-title">${t('inspector.walk')}</h3>
+  return html`<h3 class="walk-title">${termButton('walk', t('inspector.walk'))}</h3>
     <ol class="walk" data-walk>${cell.walk.map((one) => {
       const value = one.name === 'req_id' ? requestTag(view, String(one.value)) : html`<b class=${accentOf(one.name)}>${one.name === 'byte_offset' ? groupDigits(Number(one.value)) : one.value}</b>`;
       const how = one.how.filter((piece) => piece.ref);
       const direct = how.length === 1 && one.how.length === 1;
-      return html`<li data-coordinate=${one.name} data-coordinate-value=${one.value}><span class="k">${t(`walk.${one.name}`)}</span> ${value}${direct ? html` ${cellButton(view, how[0].ref ?? null, how[0].label, 'via')}` : nothing}</li>`;
+      return html`<li data-coordinate=${one.name} data-coordinate-value=${one.value}><span class="k">${termButton(one.name, t(`walk.${one.name}`), { tab: false })}</span> ${value}${direct ? html` ${cellButton(view, how[0].ref ?? null, how[0].label, 'via')}` : nothing}</li>`;
     })}</ol>`;
 }
 
@@ -158,7 +160,7 @@ function bytes(view, cell) {
   const slot = cell.params.slot_id;
   if (offset === undefined || slot === undefined || isNull(offset)) return nothing;
   const group = Number(cell.params.group ?? 0);
-  return html`<h3>${t('inspector.bytes')}</h3><p class="bytes"><span class="num" data-bytes>${groupDigits(Number(offset))}</span> ${t('inspector.bytes.into', { heads: constants.num_kv_heads, head_size: constants.head_size, itemsize: constants.itemsize, bytes: ofGroup(constants.bytes_per_slot, group) })}
+  return html`<h3>${termButton('slot-bytes', t('inspector.bytes'))}</h3><p class="bytes"><span class="num" data-bytes>${groupDigits(Number(offset))}</span> ${t('inspector.bytes.into', { heads: constants.num_kv_heads, head_size: constants.head_size, itemsize: constants.itemsize, bytes: ofGroup(constants.bytes_per_slot, group) })}
     ${Number(offset) >= INT32 ? html`<span class="beyond">${t('inspector.bytes.beyond')}</span>` : nothing}</p>`;
 }
 

@@ -11,8 +11,9 @@ import { cellKey } from '../core/trace.js';
 import { scrollTo, visible } from '../core/viewport.js';
 import { listCell, valueCell } from './cell.js';
 import { find, moveFocus, setEntry } from './grid-keys.js';
-import { accentOf, named } from './names.js';
+import { accentOf } from './names.js';
 import { requestClass, requestTag } from './tag.js';
+import { termName } from './terms.js';
 
 /** @typedef {import('./view.js').View} View */
 /** @typedef {import('../core/layout.js').Line} Line */
@@ -135,7 +136,7 @@ export class RowsTable extends HTMLElement {
   /** @param {RowsData} data */
   #head(data) {
     const { view } = data;
-    return html`<th scope="col" class="index ${accentOf(data.axis)}"><span class="name" data-term=${data.axis}>${named(data.axis)}</span></th>
+    return html`<th scope="col" class="index ${accentOf(data.axis)}"><span class="name">${termName(data.axis)}</span></th>
       <th scope="col" class="req"><span class="vh">${view.t('table.request')}</span></th>
       ${data.lines.map((line) => html`<th scope="col" class="${line.list ? 'list' : ''} ${accentOf(line.holds)}">${lineName(view, line)}</th>`)}
       ${(data.extra ?? []).map(({ head }) => html`<th scope="col" class="list">${head}</th>`)}`;
@@ -170,7 +171,7 @@ export class RowsTable extends HTMLElement {
 export function lineName(view, line) {
   const names = view.constants.group_names ?? [];
   const group = line.group !== null && names.length > 1 ? html` <span class="group-name">${names[line.group] ?? line.group}</span>` : nothing;
-  return html`<span class="name" data-term=${line.space} title=${view.t('glossary_sheet.open')}>${named(line.space)}</span>${group}`;
+  return html`<span class="name">${termName(line.space)}</span>${group}`;
 }
 
 const ARITHMETIC = new Set(['+', '-', '*', '//', '%']);

@@ -13,6 +13,7 @@ import { scrollTo, visible } from '../core/viewport.js';
 import { elementSteps } from './elements.js';
 import { faultText, repairs } from './faults.js';
 import { requestClass, requestTag } from './tag.js';
+import { termButton } from './terms.js';
 import { say } from './view.js';
 
 /** @typedef {import('./view.js').View} View */
@@ -121,7 +122,7 @@ export class Schedule extends HTMLElement {
             ${view.canUndo || view.canRedo ? html`<button type="button" class="btn" data-undo ?disabled=${!view.canUndo} @click=${() => say(this, 'undo')}>${t('edit.undo')}</button><button type="button" class="btn" data-redo ?disabled=${!view.canRedo} @click=${() => say(this, 'redo')}>${t('edit.redo')}</button>` : nothing}
           </span>
         </header>
-        ${view.stage === 'schedule' ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p class="why">${t('stage.schedule.why')} <button type="button" class="via" data-term="schedule">${t('glossary_sheet.more')}</button></p></div>` : nothing}
+        ${view.stage === 'schedule' ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p class="why">${t('stage.schedule.why')} ${termButton('schedule', t('terms.more'), { kind: 'inline' })}</p></div>` : nothing}
         ${draft.requests.length === 0 ? this.#empty(view) : html`<div class="beside"><div class="plan">${this.#grid(view)}</div>${now && !view.step.empty ? this.#order(view) : nothing}</div>`}
         ${this.#faultList(view, (reqId) => reqId === null || draft.requests.length > MANY_ROWS)}
       </section>`,

@@ -10,9 +10,10 @@ import { scrollTo, visible } from '../core/viewport.js';
 import { cellKey } from '../core/trace.js';
 import { listCell, valueCell } from './cell.js';
 import { find, moveFocus, setEntry } from './grid-keys.js';
-import { accentOf, named } from './names.js';
+import { accentOf } from './names.js';
 import { hint, lineName } from './rows-table.js';
 import { letterOf, requestClass } from './tag.js';
+import { termName } from './terms.js';
 
 /** @typedef {import('./view.js').View} View */
 /** @typedef {import('../core/layout.js').Line} Line */
@@ -152,7 +153,7 @@ export class TokenStrip extends HTMLElement {
           <colgroup><col .style=${`width:${head}px`}>${window.before > 0 ? html`<col .style=${`width:${window.before}px`}>` : nothing}${entries.map(() => html`<col .style=${`width:${width}px`}>`)}${window.after > 0 ? html`<col .style=${`width:${window.after}px`}>` : nothing}<col .style=${`width:${END}px`}></colgroup>
           <thead>
             ${data.boundary ? rowOf(this.#boundaryName(data), (entry) => this.#boundary(data, entry), 'cut', this.#ends(data)) : nothing}
-            <tr class="indices"><th scope="row" class=${accentOf(data.axis)}><span class="name" data-term=${data.dim}>${named(data.dim)}</span></th>${gap(window.before)}${entries.map((entry) => html`<th scope="col" data-axis=${data.axis} data-index=${entry} class="${edge(entry)} ${accentOf(data.axis)}">${entry}</th>`)}${gap(window.after)}<td class="end"></td></tr>
+            <tr class="indices"><th scope="row" class=${accentOf(data.axis)}><span class="name">${termName(data.dim)}</span></th>${gap(window.before)}${entries.map((entry) => html`<th scope="col" data-axis=${data.axis} data-index=${entry} class="${edge(entry)} ${accentOf(data.axis)}">${entry}</th>`)}${gap(window.after)}<td class="end"></td></tr>
           </thead>
           <tbody>
             ${data.boundary
@@ -186,7 +187,7 @@ export class TokenStrip extends HTMLElement {
 
   /** @param {StripData} data */
   #boundaryName(data) {
-    return html`<th scope="row" class="sp-tok"><span class="name" data-term=${data.boundary ?? ''}>${named(data.boundary ?? '')}</span></th>`;
+    return html`<th scope="row" class="sp-tok"><span class="name">${termName(data.boundary ?? '')}</span></th>`;
   }
 
   /** @param {StripData} data @param {number} entry */
