@@ -15,7 +15,7 @@ from app.examples import examples
 from app.settings import Settings, pick_device
 from app.trace.schema import describe
 from app.web.api import api_router, scenario_components
-from app.web.charts import script_router
+from app.web.chart_script import script_router
 from app.web.glossary_api import glossary_router
 from app.web.pages import pages_router, static_files
 from app.web.problems import install_error_handlers

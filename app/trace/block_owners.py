@@ -1,8 +1,8 @@
 """Who holds the physical blocks, step by step: a map of the pool over time that stays small however large the pool is.
 
-In: a `Plan`. Out: rows of block ids in rising order, and for each row the runs of steps in which nothing about it changes.
-Where few blocks are ever held, each has a row of its own and the ids between them share one. Else all rows are ranges of
-equally many ids.
+In: a `Plan`. Out: the block ids cut into parts, and for each part the runs of steps in which nothing about it changes. Where
+few blocks are ever held, each is a part of its own and the ids between them are another. Else all parts are equally large: a
+power of two, 1 where that is few enough.
 """
 
 from array import array
@@ -17,15 +17,15 @@ from app.errors import Fault, ScenarioError
 from app.scenario.plan import Plan
 from app.trace.series import NULL_BLOCK
 
-MAX_SINGLE_ROWS = 40  # rows of a map that gives each block its own
-MAX_ROWS = 256
-MAX_CELLS = 32_768  # rows x steps
+MAX_SINGLE_PARTS = 40  # where each block that is ever held is one
+MAX_PARTS = 4_096
+MAX_CELLS = 32_768  # parts x steps
 MAX_MOVES = 2**22  # blocks that are handed out in all steps together
 
 
 @dataclass(frozen=True)
 class BlockRange:
-    """One row: block ids `first..last`."""
+    """One part: block ids `first..last`."""
 
     first: int
     last: int
@@ -36,19 +36,19 @@ class BlockRange:
 
 
 @dataclass(frozen=True)
-class RowState:
-    """What the blocks of one row are after a step. Held, stale and the rest, which is free, add up to the row."""
+class PartState:
+    """What the blocks of one part are after a step. Held, stale and the rest, which is free, add up to the part."""
 
     owner: int | None = None  # place in `scenario.requests` of the one that holds most of it; None: nobody holds any
     num_owned: int = 0  # blocks that this owner holds
     num_owners: int = 0  # requests that hold any of it
     num_held: int = 0  # blocks that somebody holds
     num_stale: int = 0  # blocks that nobody holds any more, and nobody was given since
-    last_owner: int | None = None  # of a row of one stale block
+    last_owner: int | None = None  # of a part of one stale block
 
     @property
     def kind(self) -> Literal["free", "stale", "several", "held"]:
-        """What the row is, in a word: `held` where its owner has more than half of what is held."""
+        """What the part is, in a word: `held` where its owner has more than half of what is held."""
         if not self.num_held:
             return "stale" if self.num_stale else "free"
         return "held" if 2 * self.num_owned > self.num_held else "several"
@@ -56,23 +56,23 @@ class RowState:
 
 @dataclass(frozen=True)
 class Run:
-    """Steps `first_step..last_step`, after each of which a row is the same."""
+    """Steps `first_step..last_step`, after each of which a part is the same."""
 
-    row: int
+    part: int
     first_step: int
     last_step: int
-    state: RowState
+    state: PartState
 
 
 @dataclass(frozen=True)
 class BlockMap:
-    """Every row and step lies in exactly one run; the runs go row by row, then step by step."""
+    """Every part and step lies in exactly one run; the runs go part by part, then step by step."""
 
-    rows: Sequence[BlockRange]
+    parts: Sequence[BlockRange]
     runs: Sequence[Run]
     num_steps: int
-    blocks_per_row: int | None  # None: every block that is ever held has its own row
-    last_block: int  # of the pool: ids behind the last row are never held
+    blocks_per_part: int | None  # None: every block that is ever held has its own part
+    last_block: int  # of the pool: ids behind the last part are never held
 
 
 def block_map(plan: Plan) -> BlockMap:
@@ -88,29 +88,34 @@ def block_map(plan: Plan) -> BlockMap:
         [(request_idx[req_id], ids) for req_id, tables in step.new_block_ids.items() for ids in tables]
         for step in plan.steps
     ]
-    num_moves = sum(len(ids) for parts in taken for _, ids in parts)
+    num_moves = sum(len(ids) for grants in taken for _, ids in grants)
     if num_moves > MAX_MOVES:
         params = {"num_moves": num_moves, "limit": MAX_MOVES}
         raise ScenarioError([Fault("", "response_too_large", "response_too_large.moves", params)], status=413)
-    gathered = [_Blocks.gather(parts, last_block).ids for parts in taken]
+    gathered = [_Blocks.gather(grants, last_block).ids for grants in taken]
     last_held = max((int(ids.max()) for ids in gathered if len(ids)), default=NULL_BLOCK)
     is_ever_held = torch.zeros(last_held + 1, dtype=torch.bool)
     for ids in gathered:
         is_ever_held[ids] = True
-    rows = _single_rows(is_ever_held, last_block)
-    blocks_per_row = None
-    if rows is None:
-        num_rows = min(MAX_ROWS, MAX_CELLS // max(len(plan.steps), 1))
-        blocks_per_row = -(-(last_held + 1) // num_rows)
-        starts = range(0, last_held + 1, blocks_per_row)
-        rows = [BlockRange(start, min(start + blocks_per_row - 1, last_held)) for start in starts]
+    parts = _single_parts(is_ever_held, last_block)
+    blocks_per_part = None
+    if parts is None:
+        num_parts = min(MAX_PARTS, MAX_CELLS // max(len(plan.steps), 1))
+        blocks_per_part = power_of_two(-(-(last_held + 1) // num_parts))
+        starts = range(0, last_held + 1, blocks_per_part)
+        parts = [BlockRange(start, min(start + blocks_per_part - 1, last_held)) for start in starts]
     removed = [[request_idx[req_id] for req_id, _ in step.removed] for step in plan.steps]
-    follower = _Follower(rows, last_held, len(request_idx))
+    follower = _Follower(parts, last_held, len(request_idx))
     follower.take(taken[0])
-    return BlockMap(rows, list(follower.runs(removed, taken[1:])), len(plan.steps), blocks_per_row, last_block)
+    return BlockMap(parts, list(follower.runs(removed, taken[1:])), len(plan.steps), blocks_per_part, last_block)
 
 
-Part = tuple[int, "array[int]"]  # a request's place in the scenario, and ids that it gets or leaves
+def power_of_two(least: int) -> int:
+    """The smallest one that is at least `least`."""
+    return 1 << max(least - 1, 0).bit_length()
+
+
+Grant = tuple[int, "array[int]"]  # a request's place in the scenario, and ids that it gets or leaves
 
 
 @dataclass(frozen=True)
@@ -121,104 +126,104 @@ class _Blocks:
     owners: Tensor
 
     @classmethod
-    def gather(cls, parts: Sequence[Part], last: int) -> "_Blocks":
-        """Put parts together; ids above `last` are left out."""
+    def gather(cls, grants: Sequence[Grant], last: int) -> "_Blocks":
+        """Put grants together; ids above `last` are left out."""
         contents = array("i")
-        for _, block_ids in parts:
+        for _, block_ids in grants:
             contents.extend(block_ids)
         if not contents:
             return cls(torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=torch.int64))
         ids = torch.frombuffer(contents, dtype=torch.int32).to(torch.int64)
-        lengths = torch.tensor([len(block_ids) for _, block_ids in parts])
-        owners = torch.repeat_interleave(torch.tensor([owner for owner, _ in parts]), lengths)
+        lengths = torch.tensor([len(block_ids) for _, block_ids in grants])
+        owners = torch.repeat_interleave(torch.tensor([owner for owner, _ in grants]), lengths)
         is_known = (ids > NULL_BLOCK) & (ids <= last)
         return cls(ids[is_known], owners[is_known])
 
 
-def _single_rows(is_ever_held: Tensor, last_block: int) -> list[BlockRange] | None:
-    """A row for the null block, for each block that is ever held, and for each gap; None where that is too many."""
+def _single_parts(is_ever_held: Tensor, last_block: int) -> list[BlockRange] | None:
+    """A part for the null block, for each block that is ever held, and for each gap; None where that is too many."""
     held = is_ever_held.nonzero().squeeze(1)  # [num_ever_held] rising
-    if len(held) > MAX_SINGLE_ROWS:
+    if len(held) > MAX_SINGLE_PARTS:
         return None
-    rows = [BlockRange(NULL_BLOCK, NULL_BLOCK)]
+    parts = [BlockRange(NULL_BLOCK, NULL_BLOCK)]
     for block_id in held.tolist():
-        gap = BlockRange(rows[-1].last + 1, block_id - 1)
+        gap = BlockRange(parts[-1].last + 1, block_id - 1)
         if gap.num_blocks:
-            rows.append(gap)
-        rows.append(BlockRange(block_id, block_id))
-    if rows[-1].last < last_block:
-        rows.append(BlockRange(rows[-1].last + 1, last_block))
-    return rows if len(rows) <= MAX_SINGLE_ROWS else None
+            parts.append(gap)
+        parts.append(BlockRange(block_id, block_id))
+    if parts[-1].last < last_block:
+        parts.append(BlockRange(parts[-1].last + 1, last_block))
+    return parts if len(parts) <= MAX_SINGLE_PARTS else None
 
 
 class _Follower:
-    """Counts of every row while the steps go by."""
+    """Counts of every part while the steps go by."""
 
-    def __init__(self, rows: Sequence[BlockRange], last_held: int, num_requests: int) -> None:
-        self.rows = rows
+    def __init__(self, parts: Sequence[BlockRange], last_held: int, num_requests: int) -> None:
+        self.parts = parts
         self.last_held = last_held
-        sizes = torch.tensor([min(row.last, last_held) - min(row.first - 1, last_held) for row in rows])  # [num_rows]
-        self.row_of = torch.repeat_interleave(torch.arange(len(rows)), sizes)  # by block id, up to the last one held
-        self.num_holders = torch.full_like(self.row_of, -1, dtype=torch.int32)  # by block id; -1: never held, 0: stale
+        sizes = torch.tensor([min(part.last, last_held) - min(part.first - 1, last_held) for part in parts])  # [num_parts]
+        self.part_of = torch.repeat_interleave(torch.arange(len(parts)), sizes)  # by block id, up to the last one held
+        self.num_holders = torch.full_like(self.part_of, -1, dtype=torch.int32)  # by block id; -1: never held, 0: stale
         self.place = torch.zeros_like(self.num_holders)  # by block id: scratch of `_each_once`
-        self.num_owned = torch.zeros(len(rows), max(num_requests, 1), dtype=torch.int32)
-        self.num_held = torch.zeros(len(rows), dtype=torch.int64)
-        self.num_stale = torch.zeros(len(rows), dtype=torch.int64)
-        self.last_owner = torch.zeros(len(rows), dtype=torch.int64)  # means something in rows of one block
-        self.is_changed = torch.ones(len(rows), dtype=torch.bool)
-        self.tables: dict[int, list[Part]] = {}  # ids that a live request holds, as they came
+        self.num_owned = torch.zeros(len(parts), max(num_requests, 1), dtype=torch.int32)
+        self.num_held = torch.zeros(len(parts), dtype=torch.int64)
+        self.num_stale = torch.zeros(len(parts), dtype=torch.int64)
+        self.last_owner = torch.zeros(len(parts), dtype=torch.int64)  # means something in parts of one block
+        self.is_changed = torch.ones(len(parts), dtype=torch.bool)
+        self.tables: dict[int, list[Grant]] = {}  # ids that a live request holds, as they came
 
-    def runs(self, removed: Iterable[Iterable[int]], taken: Iterable[Sequence[Part]]) -> Iterator[Run]:
+    def runs(self, removed: Iterable[Iterable[int]], taken: Iterable[Sequence[Grant]]) -> Iterator[Run]:
         """Go through all steps: first requests leave, then others get blocks."""
-        done: list[list[Run]] = [[] for _ in self.rows]
-        began: list[tuple[int, RowState]] = []
+        done: list[list[Run]] = [[] for _ in self.parts]
+        began: list[tuple[int, PartState]] = []
         num_steps = 0
-        for index, (leaving, parts) in enumerate(zip(removed, taken, strict=True)):
+        for index, (leaving, grants) in enumerate(zip(removed, taken, strict=True)):
             num_steps += 1
             self.leave(leaving)
-            self.take(parts)
-            for row, state in self._changes():
+            self.take(grants)
+            for part, state in self._changes():
                 if index == 0:
                     began.append((0, state))
-                elif state != began[row][1]:
-                    done[row].append(Run(row, began[row][0], index - 1, began[row][1]))
-                    began[row] = (index, state)
-        for row, (first_step, state) in enumerate(began):
-            yield from done[row]
-            yield Run(row, first_step, num_steps - 1, state)
+                elif state != began[part][1]:
+                    done[part].append(Run(part, began[part][0], index - 1, began[part][1]))
+                    began[part] = (index, state)
+        for part, (first_step, state) in enumerate(began):
+            yield from done[part]
+            yield Run(part, first_step, num_steps - 1, state)
 
-    def take(self, parts: Sequence[Part]) -> None:
+    def take(self, grants: Sequence[Grant]) -> None:
         """Requests get blocks."""
-        blocks = _Blocks.gather(parts, self.last_held)
+        blocks = _Blocks.gather(grants, self.last_held)
         if not len(blocks.ids):
             return
-        for part in parts:
-            self.tables.setdefault(part[0], []).append(part)
+        for grant in grants:
+            self.tables.setdefault(grant[0], []).append(grant)
         ids = self._each_once(blocks.ids)
         before = self.num_holders[ids]
-        self.num_stale -= self._per_row(ids[before == 0])
-        self.num_held += self._per_row(ids[before <= 0])
+        self.num_stale -= self._per_part(ids[before == 0])
+        self.num_held += self._per_part(ids[before <= 0])
         self.num_holders[ids] = before.clamp(min=0)
         self._hold(blocks, 1)
 
     def leave(self, request_idxs: Iterable[int]) -> None:
         """Requests leave all that they hold."""
-        blocks = _Blocks.gather([part for idx in request_idxs for part in self.tables.pop(idx, [])], self.last_held)
+        blocks = _Blocks.gather([grant for idx in request_idxs for grant in self.tables.pop(idx, [])], self.last_held)
         if not len(blocks.ids):
             return
         self._hold(blocks, -1)
         is_left = self.num_holders[blocks.ids] == 0
-        self.last_owner[self.row_of[blocks.ids[is_left]]] = blocks.owners[is_left]
-        per_row = self._per_row(self._each_once(blocks.ids[is_left]))
-        self.num_stale += per_row
-        self.num_held -= per_row
+        self.last_owner[self.part_of[blocks.ids[is_left]]] = blocks.owners[is_left]
+        per_part = self._per_part(self._each_once(blocks.ids[is_left]))
+        self.num_stale += per_part
+        self.num_held -= per_part
 
     def _hold(self, blocks: _Blocks, sign: int) -> None:
         signs = torch.full((len(blocks.ids),), sign, dtype=torch.int32)
         self.num_holders.index_add_(0, blocks.ids, signs)
-        rows = self.row_of[blocks.ids]
-        self.num_owned.view(-1).index_add_(0, rows * self.num_owned.shape[1] + blocks.owners, signs)
-        self.is_changed[rows] = True
+        parts = self.part_of[blocks.ids]
+        self.num_owned.view(-1).index_add_(0, parts * self.num_owned.shape[1] + blocks.owners, signs)
+        self.is_changed[parts] = True
 
     def _each_once(self, ids: Tensor) -> Tensor:
         """The ids without repetitions: two requests may share a block."""
@@ -226,12 +231,12 @@ class _Follower:
         self.place[ids] = places
         return ids[self.place[ids] == places]
 
-    def _per_row(self, ids: Tensor) -> Tensor:
-        """How many of the ids lie in each row. [num_rows]"""
-        return torch.bincount(self.row_of[ids], minlength=len(self.rows))
+    def _per_part(self, ids: Tensor) -> Tensor:
+        """How many of the ids lie in each part. [num_parts]"""
+        return torch.bincount(self.part_of[ids], minlength=len(self.parts))
 
-    def _changes(self) -> Iterator[tuple[int, RowState]]:
-        """The rows that were touched since the last call, all of them in the first, and what they are now."""
+    def _changes(self) -> Iterator[tuple[int, PartState]]:
+        """The parts that were touched since the last call, all of them in the first, and what they are now."""
         changed = self.is_changed.nonzero().squeeze(1)  # [num_changed]
         self.is_changed.zero_()
         num_owned = self.num_owned[changed]  # [num_changed, num_requests]
@@ -246,6 +251,6 @@ class _Follower:
             self.num_stale[changed],
             self.last_owner[changed],
         )
-        for row, place, owned, owners, held, stale, last in zip(*(column.tolist() for column in columns), strict=True):
-            is_one_stale = stale and self.rows[row].num_blocks == 1
-            yield row, RowState(place if owned else None, owned, owners, held, stale, last if is_one_stale else None)
+        for part, place, owned, owners, held, stale, last in zip(*(column.tolist() for column in columns), strict=True):
+            is_one_stale = stale and self.parts[part].num_blocks == 1
+            yield part, PartState(place if owned else None, owned, owners, held, stale, last if is_one_stale else None)

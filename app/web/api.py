@@ -22,7 +22,8 @@ from app.scenario.model import Scenario
 from app.scenario.parse import MAX_BODY_BYTES, parse_json
 from app.trace.schema import describe
 from app.trace.trace import encode_trace
-from app.web.charts import build_charts, describe_script
+from app.web.chart_script import describe_script
+from app.web.charts import build_charts
 from app.web.problems import request_language
 
 _PROBLEM: dict[str, Any] = {

@@ -113,17 +113,18 @@ def pool_texts(plan: Plan, series: PoolSeries, say: Words) -> Texts:
 
 def block_texts(plan: Plan, blocks: BlockMap, say: Words) -> Texts:
     names = ("blocks", "first", "last", "state", "owner", "owned", "owners", "held", "stale", "free")
-    if blocks.blocks_per_row is None:
+    if blocks.blocks_per_part is None:
         description = say("blocks.single")
+    elif blocks.blocks_per_part > 1:
+        description = say("blocks.parts", size=blocks.blocks_per_part)
     else:
-        is_coarse = blocks.blocks_per_row > 1
-        description = say("blocks.dense", size=blocks.blocks_per_row) if is_coarse else say("blocks.dense_one")
-    last_row = blocks.rows[-1]
-    is_cut = last_row.last < blocks.last_block
+        description = say("blocks.map")
+    last_part = blocks.parts[-1]
+    is_cut = last_part.last < blocks.last_block
     return Texts(
         title=say("blocks.title"),
         description=say.paragraph(
-            description, say("blocks.unheld", first=last_row.last + 1, last=blocks.last_block) if is_cut else None
+            description, say("blocks.unheld", first=last_part.last + 1, last=blocks.last_block) if is_cut else None
         ),
         table=Table(
             [say(f"blocks.col.{name}") for name in names], [_block_row(plan, blocks, run, say) for run in blocks.runs]
@@ -134,53 +135,53 @@ def block_texts(plan: Plan, blocks: BlockMap, say: Words) -> Texts:
 
 def describe_run(plan: Plan, blocks: BlockMap, run: Run, say: Words) -> str:
     """One run in a sentence: which blocks, which steps, whose."""
-    row, state = blocks.rows[run.row], run.state
+    part, state = blocks.parts[run.part], run.state
     kind = run_kind(blocks, run)
     if kind == "several":
         words = say("blocks.many", n=state.num_owners)
-    elif kind == "held" and row.num_blocks > 1:
-        words = say("blocks.most", owner=owner_of(plan, run), n=state.num_owned, size=row.num_blocks)
+    elif kind == "held" and part.num_blocks > 1:
+        words = say("blocks.most", owner=owner_of(plan, run), n=state.num_owned, size=part.num_blocks)
     elif kind == "held" and state.num_owners > 1:
         words = say("blocks.state.shared", owner=owner_of(plan, run), others=state.num_owners - 1)
     elif kind == "stale" and state.last_owner is None:
         words = say("blocks.stale")
     else:
         words = say(f"blocks.state.{kind}", owner=owner_of(plan, run))
-    if row.num_blocks > 1 and kind != "free":
-        free = row.num_blocks - state.num_held - state.num_stale
+    if part.num_blocks > 1 and kind != "free":
+        free = part.num_blocks - state.num_held - state.num_stale
         words = say("blocks.counts", state=words, held=state.num_held, stale=state.num_stale, free=free)
     key = "blocks.at" if run.first_step == run.last_step else "blocks.during"
-    return say(key, blocks=_name_blocks(row, say), first=run.first_step, last=run.last_step, state=words)
+    return say(key, blocks=_name_blocks(part, say), first=run.first_step, last=run.last_step, state=words)
 
 
 def run_kind(blocks: BlockMap, run: Run) -> str:
-    """`null` for the row of the null block alone, else as the state says."""
-    return "null" if blocks.rows[run.row].last == NULL_BLOCK else run.state.kind
+    """`null` for the part of the null block alone, else as the state says."""
+    return "null" if blocks.parts[run.part].last == NULL_BLOCK else run.state.kind
 
 
 def owner_of(plan: Plan, run: Run) -> str | None:
-    """Who has most of a row, or had it last."""
+    """Who has most of a part, or had it last."""
     place = run.state.owner if run.state.owner is not None else run.state.last_owner
     return None if place is None else plan.scenario.requests[place].req_id
 
 
-def row_label(row: BlockRange) -> str:
-    """Ids of a row: `12` or `13–36`."""
-    return str(row.first) if row.num_blocks == 1 else f"{row.first}–{row.last}"
+def part_label(part: BlockRange) -> str:
+    """Ids of a part: `12` or `13–36`."""
+    return str(part.first) if part.num_blocks == 1 else f"{part.first}–{part.last}"
 
 
-def _name_blocks(row: BlockRange, say: Words) -> str:
-    if row.num_blocks == 1:
-        return say("blocks.block", block=str(row.first))
-    return say("blocks.range", first=str(row.first), last=str(row.last))
+def _name_blocks(part: BlockRange, say: Words) -> str:
+    if part.num_blocks == 1:
+        return say("blocks.block", block=str(part.first))
+    return say("blocks.range", first=str(part.first), last=str(part.last))
 
 
 def _block_row(plan: Plan, blocks: BlockMap, run: Run, say: Words) -> list[int | float | str | None]:
-    row, state = blocks.rows[run.row], run.state
+    part, state = blocks.parts[run.part], run.state
     kind = run_kind(blocks, run)
     is_null = kind == "null"
     return [
-        row_label(row),
+        part_label(part),
         run.first_step,
         run.last_step,
         say(f"blocks.{kind}"),
@@ -189,7 +190,7 @@ def _block_row(plan: Plan, blocks: BlockMap, run: Run, say: Words) -> list[int |
         state.num_owners,
         state.num_held,
         state.num_stale,
-        0 if is_null else row.num_blocks - state.num_held - state.num_stale,
+        0 if is_null else part.num_blocks - state.num_held - state.num_stale,
     ]
 
 

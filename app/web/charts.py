@@ -5,33 +5,30 @@ one request's. Colours are the page's, which has them for light and dark. Words 
 its texts as HTML.
 """
 
-import functools
-import gzip
 import html
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
-from importlib.resources import files
 from typing import Any
 
 import plotly.graph_objects as go
-from fastapi import APIRouter, Request
-from fastapi.responses import Response
 
 from app.i18n import Translate
 from app.scenario.plan import Plan
-from app.trace.block_owners import BlockMap, Run, block_map
+from app.trace.block_owners import BlockMap, Run, block_map, power_of_two
 from app.trace.series import PoolSeries, TokenSeries, pool_series, token_series
 from app.web import chart_texts
 from app.web.chart_texts import Texts, Words
 
 # Values in the map of owners; from 0 on it is a request's place in the scenario.
 CODES = {"free": -1, "stale": -2, "null": -3, "several": -4}
-ROW_HEIGHT = 20
+FIGURE_HEIGHT = 290
+ROW_HEIGHT = 24
+GAP_HEIGHT = 0.6  # of a row
+BAR_WIDTH = 0.9
+MOST_LINE_TICKS = 16
 MAP_HEIGHT = 460
+MAP_LINES = 64
 MOST_STEP_TICKS = 10  # steps that each get a tick however narrow the figure is
-SCRIPT_VERSION = version("plotly")
 
 
 @dataclass(frozen=True)
@@ -71,56 +68,13 @@ def build_charts(plan: Plan, translate: Translate) -> list[Chart]:
     ]
 
 
-def describe_script() -> dict[str, Any]:
-    """Where the script that draws the figures is, and ids of the style elements it would add to the page as it loads.
-
-    The page's policy refuses inline styles. The script leaves one out where an element of its id is there already, its own
-    rules where that element has the class `no-inline-styles`; the page brings the few of them that count. The other is of
-    its map renderer, which no chart here uses.
-    """
-    return {"path": f"vendor/plotly.min.js?v={SCRIPT_VERSION}", "style_ids": list(_style_ids())}
-
-
-def script_router() -> APIRouter:
-    """plotly.js as the Python package brings it: cached for good under the version's name, compressed where it may be."""
-    router = APIRouter(include_in_schema=False)
-
-    @router.get("/vendor/plotly.min.js")
-    def plotly_script(request: Request, v: str = "") -> Response:
-        is_zipped = "gzip" in request.headers.get("accept-encoding", "")
-        headers = {
-            "Cache-Control": "public, max-age=31536000, immutable" if v == SCRIPT_VERSION else "no-cache",
-            "Vary": "Accept-Encoding",
-            "X-Content-Type-Options": "nosniff",
-            **({"Content-Encoding": "gzip"} if is_zipped else {}),
-        }
-        return Response(_zipped_script() if is_zipped else _script(), media_type="text/javascript", headers=headers)
-
-    return router
-
-
-def _script() -> bytes:
-    return files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
-
-
-@functools.cache
-def _zipped_script() -> bytes:
-    return gzip.compress(_script(), compresslevel=6, mtime=0)
-
-
-@functools.cache
-def _style_ids() -> tuple[str, ...]:
-    found = re.findall(rb'getElementById\("([0-9a-f]{64})"\)', _script())
-    return ("plotly.js-style-global", *sorted({name.decode() for name in found}))
-
-
 def _token_figure(plan: Plan, series: TokenSeries, say: Words) -> go.Figure:
     steps = list(range(len(plan.steps)))
     bars = [
         go.Bar(name=say(f"tokens.{kind}"), x=steps, y=counts, meta={"role": kind}, hovertemplate="%{y:,}")
         for kind, counts in chart_texts.token_kinds(series).items()
     ]
-    layout = _layout(plan, say, height=260) | {"annotations": [_unit(say("tokens.unit"), 1)]}
+    layout = _layout(plan, say, height=FIGURE_HEIGHT) | {"annotations": [_unit(say("tokens.unit"), 1)]}
     return go.Figure(bars, layout)
 
 
@@ -132,11 +86,11 @@ def _pool_figure(plan: Plan, series: PoolSeries, say: Words) -> go.Figure:
     def bars(role: str, values: Sequence[int], axis: str, **more: Any) -> go.Bar:
         return go.Bar(name=say(f"pool.{role}"), x=steps, y=values, yaxis=axis, meta={"role": role}, **more)
 
-    layout = _layout(plan, say, height=260) | {
+    layout = _layout(plan, say, height=FIGURE_HEIGHT) | {
         "hoversubplots": "axis",
-        "yaxis": _value_axis(domain=[0.62, 1]),
-        "yaxis2": _value_axis(domain=[0, 0.38], anchor="x"),
-        "annotations": [_unit(say("pool.blocks_unit"), 1), _unit(say("pool.slots_unit"), 0.38)],
+        "yaxis": _value_axis(domain=[0.58, 1]),
+        "yaxis2": _value_axis(domain=[0, 0.4], anchor="x"),
+        "annotations": [_unit(say("pool.blocks_unit"), 1), _unit(say("pool.slots_unit"), 0.4)],
     }
     layout["xaxis"] |= {"anchor": "y2"}
     of_pool = say("pool.hover", n=series.num_blocks, share="%{customdata}")
@@ -152,20 +106,23 @@ def _pool_figure(plan: Plan, series: PoolSeries, say: Words) -> go.Figure:
 
 
 def _blocks_figure(plan: Plan, blocks: BlockMap, say: Words) -> go.Figure:
-    is_map = blocks.blocks_per_row is not None
-    num_rows = len(blocks.rows)
-    layout = _layout(plan, say, height=MAP_HEIGHT if is_map else 64 + ROW_HEIGHT * num_rows)
-    every = -(-num_rows // 12) if is_map else 1
-    labelled = range(0, num_rows, every)
-    layout |= {
+    parts = blocks.parts
+    is_map = blocks.blocks_per_part is not None
+    if is_map:
+        per_line, num_lines = _map_size(blocks)
+        lines = range(0, num_lines, power_of_two(-(-num_lines // MOST_LINE_TICKS)))
+        places, labels = [line + 0.5 for line in lines], [str(parts[line * per_line].first) for line in lines]
+        end, height = float(num_lines), MAP_HEIGHT
+    else:
+        places, end = _bar_places(blocks)
+        labels = [chart_texts.part_label(part) for part in parts]
+        height = 64 + round(ROW_HEIGHT * end)
+    layout = _layout(plan, say, height) | {
         "hovermode": "closest",
-        "bargap": 0.16,
         "yaxis": {
-            "range": [num_rows - 0.5, -0.5],
-            "tickvals": list(labelled),
-            "ticktext": [
-                str(blocks.rows[row].first) if is_map else chart_texts.row_label(blocks.rows[row]) for row in labelled
-            ],
+            "range": [end, 0],
+            "tickvals": places,
+            "ticktext": labels,
             "fixedrange": True,
             "showgrid": False,
             "zeroline": False,
@@ -178,20 +135,22 @@ def _blocks_figure(plan: Plan, blocks: BlockMap, say: Words) -> go.Figure:
 
 def _owner_bars(plan: Plan, blocks: BlockMap, say: Words) -> list[go.Bar]:
     """A bar for each run of steps in which a block is held, stale or null; what is free stays blank."""
+    places, _ = _bar_places(blocks)
     by_trace: dict[tuple[str, str | None], list[Run]] = {}
     for run in blocks.runs:
         kind = chart_texts.run_kind(blocks, run)
         owner = chart_texts.owner_of(plan, run) if kind == "held" else None
         if kind != "free":
             by_trace.setdefault((kind, owner), []).append(run)
-    places = {request.req_id: index for index, request in enumerate(plan.scenario.requests)}
+    numbers = {request.req_id: index for index, request in enumerate(plan.scenario.requests)}
     # Requests in the scenario's order, then the rest.
-    order = sorted(by_trace.items(), key=lambda item: places.get(item[0][1] or "", len(places)))
+    order = sorted(by_trace.items(), key=lambda item: numbers.get(item[0][1] or "", len(numbers)))
     return [
         go.Bar(
             name=_escape(owner) if owner is not None else say(f"blocks.{kind}"),
             orientation="h",
-            y=[run.row for run in runs],
+            y=[places[run.part] for run in runs],
+            width=BAR_WIDTH,
             base=[run.first_step - 0.5 for run in runs],
             x=[run.last_step - run.first_step + 1 for run in runs],
             text=[f"+{run.state.num_owners - 1}" if run.state.num_owners > 1 else "" for run in runs],
@@ -203,6 +162,16 @@ def _owner_bars(plan: Plan, blocks: BlockMap, say: Words) -> list[go.Bar]:
     ]
 
 
+def _bar_places(blocks: BlockMap) -> tuple[list[float], float]:
+    """Where parts lie along the vertical axis, and where it ends: ids that nobody ever holds take less room."""
+    places, end = [], 0.0
+    for part in blocks.parts:
+        height = GAP_HEIGHT if part.num_blocks > 1 else 1.0
+        places.append(round(end + height / 2, 2))
+        end = round(end + height, 2)
+    return places, end
+
+
 def _bar_meta(plan: Plan, kind: str, owner: str | None, runs: Sequence[Run]) -> dict[str, Any]:
     if kind == "stale":
         return {"role": "stale", "last_owners": [chart_texts.owner_of(plan, run) for run in runs]}
@@ -210,27 +179,51 @@ def _bar_meta(plan: Plan, kind: str, owner: str | None, runs: Sequence[Run]) -> 
 
 
 def _owner_map(plan: Plan, blocks: BlockMap, say: Words) -> go.Heatmap:
-    """A cell for each row and step."""
-    codes: list[list[int]] = [[] for _ in blocks.rows]
-    texts: list[list[str]] = [[] for _ in blocks.rows]
+    """Within the column of each step, the parts of the pool side by side, line after line."""
+    per_line, num_lines = _map_size(blocks)
+    per_step = per_line + 1 if per_line > 1 else 1  # a blank cell keeps the steps apart
+    codes: list[list[int | None]] = [[None] * (per_step * blocks.num_steps) for _ in range(num_lines)]
+    texts: list[list[str]] = [[""] * (per_step * blocks.num_steps) for _ in range(num_lines)]
     owners: dict[int, str] = {}
+    kinds: set[str] = set()
     for run in blocks.runs:
         kind, place = chart_texts.run_kind(blocks, run), run.state.owner
-        num_steps = run.last_step - run.first_step + 1
         if kind == "held" and place is not None:
             owners[place] = plan.scenario.requests[place].req_id
-            codes[run.row] += [place] * num_steps
+            code = place
         else:
-            codes[run.row] += [CODES[kind]] * num_steps
-        texts[run.row] += [_escape(chart_texts.describe_run(plan, blocks, run, say))] * num_steps
+            kinds.add(kind)
+            code = CODES[kind]
+        text = _escape(chart_texts.describe_run(plan, blocks, run, say))
+        line, column = divmod(run.part, per_line)
+        for step in range(run.first_step, run.last_step + 1):
+            codes[line][step * per_step + column] = code
+            texts[line][step * per_step + column] = text
     return go.Heatmap(
         z=codes,
+        x0=-0.5 + 0.5 / per_step,
+        dx=1 / per_step,
+        y0=0.5,
+        dy=1,
+        ygap=1,
         text=texts,
         hovertemplate="%{text}<extra></extra>",
+        hoverongaps=False,
         showscale=False,
         zsmooth=False,
-        meta={"role": "owners", "codes": CODES, "owners": [[place, owners[place]] for place in sorted(owners)]},
+        meta={
+            "role": "owners",
+            "per_line": per_line,
+            "owners": sorted(owners.items()),
+            "kinds": [[code, kind, say(f"blocks.{kind}")] for kind, code in CODES.items() if kind in kinds],
+        },
     )
+
+
+def _map_size(blocks: BlockMap) -> tuple[int, int]:
+    """Parts that lie side by side in a line, and lines."""
+    per_line = power_of_two(-(-len(blocks.parts) // MAP_LINES))
+    return per_line, -(-len(blocks.parts) // per_line)
 
 
 def _layout(plan: Plan, say: Words, height: int) -> dict[str, Any]:
@@ -253,6 +246,7 @@ def _layout(plan: Plan, say: Words, height: int) -> dict[str, Any]:
             "fixedrange": True,
             "showgrid": False,
             "zeroline": False,
+            "showspikes": False,
             "unifiedhovertitle": {"text": say("at_step", step="%{x}")},
             **({"dtick": 1} if num_steps <= MOST_STEP_TICKS else {}),
         },

@@ -47,6 +47,11 @@ export class Api {
     return (await this.#ask(`api/glossary?lang=${this.lang}`)).terms;
   }
 
+  /** @param {import('./core/edits.js').Scenario} scenario @returns {Promise<{charts: import('./ui/charts.js').Chart[], script: import('./charts.js').Script}>} */
+  charts(scenario) {
+    return this.#ask(`api/charts?lang=${this.lang}`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(scenario) });
+  }
+
   /** @param {string} name @returns {Promise<any>} */
   example(name) {
     return this.#ask(`api/examples/${encodeURIComponent(name)}?lang=${this.lang}`);

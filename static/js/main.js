@@ -4,6 +4,7 @@
  * elements with the workbench.
  */
 import { Api, Problem, Unreachable } from './api.js';
+import { ChartsControl } from './charts.js';
 import { parseAddress, formatAddress } from './core/address.js';
 import * as edits from './core/edits.js';
 import { translator } from './core/i18n.js';
@@ -17,6 +18,7 @@ import { connectKeys } from './keys.js';
 import { connectTheme } from './theme-switch.js';
 import { Lighting } from './ui/lighting.js';
 import './ui/board.js';
+import './ui/charts.js';
 import './ui/examples.js';
 import './ui/find.js';
 import './ui/glossary.js';
@@ -51,6 +53,7 @@ let shown = '';
 /** @param {View} view */
 function draw(view) {
   for (const element of elements) element.view = view;
+  charts.draw(view);
   root.dataset.step = String(view.index);
   root.dataset.stage = view.stage;
   root.toggleAttribute('data-stale', view.faults.length > 0);
@@ -114,7 +117,7 @@ function reveal(view) {
 
 function writeAddress() {
   const address = bench.address();
-  if (bench.touched && address !== location.search) history.replaceState(null, '', location.pathname + address);
+  if (bench.touched && address !== location.search) history.replaceState(history.state, '', location.pathname + address);
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-lang-link]'))) {
     link.href = location.pathname + formatAddress({ ...parseAddress(address), lang: link.dataset.langLink });
   }
@@ -270,6 +273,7 @@ async function openAddress() {
   await bench.open(scenario, origin, bare ? { pin: 'slot_mappings.0.0' } : address);
 }
 
+const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
 connectElements();
 connectPointer();
 connectTheme(t);

@@ -11,18 +11,18 @@ from app.errors import ScenarioError
 from app.examples import examples
 from app.scenario import load_plan
 from app.trace import block_owners
-from app.trace.block_owners import BlockMap, BlockRange, RowState, Run, block_map
+from app.trace.block_owners import BlockMap, BlockRange, PartState, Run, block_map
 from app.trace.trace import trace_scenario
 from tests import strategies
 
 Scenario = dict[str, Any]
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 
-FREE = RowState()
+FREE = PartState()
 
 
-def held(owner: int, **more: int) -> RowState:
-    return RowState(**{"owner": owner, "num_owned": 1, "num_owners": 1, "num_held": 1, **more})
+def held(owner: int, **more: int) -> PartState:
+    return PartState(**{"owner": owner, "num_owned": 1, "num_owners": 1, "num_held": 1, **more})
 
 
 def test_a_block_goes_from_hand_to_hand() -> None:
@@ -33,7 +33,7 @@ def test_a_block_goes_from_hand_to_hand() -> None:
         {"num_scheduled_tokens": {"B": 4}, "new_block_ids": {"B": [[5]]}},
     ]
     found = block_map(load_plan({"version": 1, "config": {"num_blocks": 8}, "requests": requests, "steps": steps}))
-    assert found.rows == [
+    assert found.parts == [
         BlockRange(0, 0),
         BlockRange(1, 2),
         BlockRange(3, 3),
@@ -41,8 +41,8 @@ def test_a_block_goes_from_hand_to_hand() -> None:
         BlockRange(5, 5),
         BlockRange(6, 7),
     ]
-    assert found.blocks_per_row is None
-    stale = RowState(num_stale=1, last_owner=0)
+    assert found.blocks_per_part is None
+    stale = PartState(num_stale=1, last_owner=0)
     assert [run for run in found.runs if run.state != FREE] == [
         Run(2, 0, 0, held(0)),
         Run(2, 1, 2, stale),
@@ -50,7 +50,7 @@ def test_a_block_goes_from_hand_to_hand() -> None:
         Run(4, 1, 1, stale),
         Run(4, 2, 2, held(1)),
     ]
-    assert [run.state.kind for run in found.runs if run.row == 4] == ["held", "stale", "held"]
+    assert [run.state.kind for run in found.runs if run.part == 4] == ["held", "stale", "held"]
 
 
 def test_a_shared_block_has_two_owners_until_one_leaves() -> None:
@@ -61,16 +61,16 @@ def test_a_shared_block_has_two_owners_until_one_leaves() -> None:
         {"finished_req_ids": ["A"]},
     ]
     found = block_map(load_plan({"version": 1, "config": {"num_blocks": 5}, "requests": requests, "steps": steps}))
-    assert [run for run in found.runs if found.rows[run.row] == BlockRange(3, 3)] == [
+    assert [run for run in found.runs if found.parts[run.part] == BlockRange(3, 3)] == [
         Run(2, 0, 0, held(0)),
         Run(2, 1, 1, held(0, num_owners=2)),
         Run(2, 2, 2, held(1)),
     ]
 
 
-def test_many_blocks_share_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_owners, "MAX_SINGLE_ROWS", 3)
-    monkeypatch.setattr(block_owners, "MAX_ROWS", 2)
+def test_many_blocks_share_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_owners, "MAX_SINGLE_PARTS", 3)
+    monkeypatch.setattr(block_owners, "MAX_PARTS", 2)
     requests = [{"req_id": "A", "prompt_len": 33}, {"req_id": "B", "prompt_len": 33}, {"req_id": "C", "prompt_len": 3}]
     steps = [
         {
@@ -81,13 +81,13 @@ def test_many_blocks_share_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     config = {"num_blocks": 16, "max_num_batched_tokens": 128}
     found = block_map(load_plan({"version": 1, "config": config, "requests": requests, "steps": steps}))
-    assert found.rows == [BlockRange(0, 3), BlockRange(4, 7)]
-    assert (found.blocks_per_row, found.last_block) == (4, 15)
+    assert found.parts == [BlockRange(0, 3), BlockRange(4, 7)]
+    assert (found.blocks_per_part, found.last_block) == (4, 15)
     assert list(found.runs) == [
-        Run(0, 0, 0, RowState(owner=0, num_owned=2, num_owners=2, num_held=3)),
-        Run(0, 1, 1, RowState(owner=0, num_owned=2, num_owners=1, num_held=2, num_stale=1)),
-        Run(1, 0, 0, RowState(owner=1, num_owned=2, num_owners=3, num_held=4)),
-        Run(1, 1, 1, RowState(owner=0, num_owned=1, num_owners=2, num_held=2, num_stale=2)),
+        Run(0, 0, 0, PartState(owner=0, num_owned=2, num_owners=2, num_held=3)),
+        Run(0, 1, 1, PartState(owner=0, num_owned=2, num_owners=1, num_held=2, num_stale=1)),
+        Run(1, 0, 0, PartState(owner=1, num_owned=2, num_owners=3, num_held=4)),
+        Run(1, 1, 1, PartState(owner=0, num_owned=1, num_owners=2, num_held=2, num_stale=2)),
     ]
     assert [run.state.kind for run in found.runs] == ["held", "held", "several", "several"]
 
@@ -107,8 +107,8 @@ def test_long_schedules_over_big_pools_stay_small() -> None:
     steps += [{"num_scheduled_tokens": {request["req_id"]: 1 for request in requests}} for _ in range(511)]
     config = {"max_num_reqs": 64, "max_num_batched_tokens": 8192, "max_model_len": 1024, "num_blocks": 2**24}
     found = block_map(load_plan({"version": 1, "config": config, "requests": requests, "steps": steps}))
-    assert len(found.rows) * found.num_steps <= block_owners.MAX_CELLS
-    assert found.rows[-1].last < found.last_block
+    assert len(found.parts) * found.num_steps <= block_owners.MAX_CELLS
+    assert found.parts[-1].last < found.last_block
     assert sum(run.state.num_held for run in found.runs if run.last_step == 511) == 64 * -(-611 // 16)
 
 
@@ -131,10 +131,10 @@ def test_lenient_scenarios_agree_with_their_traces(given_scenario: Scenario) -> 
 
 @SOME
 @given(strategies.valid_scenarios())
-def test_rows_of_many_blocks_agree_with_their_traces(given_scenario: Scenario) -> None:
+def test_parts_of_many_blocks_agree_with_their_traces(given_scenario: Scenario) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(block_owners, "MAX_SINGLE_ROWS", 0)
-        patch.setattr(block_owners, "MAX_ROWS", 5)
+        patch.setattr(block_owners, "MAX_SINGLE_PARTS", 0)
+        patch.setattr(block_owners, "MAX_PARTS", 5)
         agrees_with_the_trace(given_scenario)
 
 
@@ -152,7 +152,7 @@ def agrees_with_the_trace(given_scenario: Scenario) -> None:
             holders.setdefault(block_id, Counter())[places[req_id]] += 1
         last_owners = dict(zip(spaces["stale_block_ids"], spaces["stale_block_req_ids"], strict=True))
         for row, state in enumerate(states_of(found, step["index"])):
-            ids = range(found.rows[row].first, found.rows[row].last + 1)
+            ids = range(found.parts[row].first, found.parts[row].last + 1)
             owned = sum((holders.get(block_id, Counter()) for block_id in ids), Counter[int]())
             stale = [block_id for block_id in ids if block_id in last_owners]
             assert state.num_held == sum(block_id in holders for block_id in ids)
@@ -166,14 +166,14 @@ def agrees_with_the_trace(given_scenario: Scenario) -> None:
                 assert state.last_owner == places[last_owners[stale[0]]]
 
 
-def states_of(found: BlockMap, step: int) -> list[RowState]:
+def states_of(found: BlockMap, step: int) -> list[PartState]:
     return [run.state for run in found.runs if run.first_step <= step <= run.last_step]
 
 
 def covers_every_row_and_step(found: BlockMap, num_steps: int) -> None:
     assert found.num_steps == num_steps
-    assert found.rows[0].first == 0
-    for before, after in zip(found.rows, found.rows[1:], strict=False):
+    assert found.parts[0].first == 0
+    for before, after in zip(found.parts, found.parts[1:], strict=False):
         assert after.first == before.last + 1
-    cells = [(run.row, step) for run in found.runs for step in range(run.first_step, run.last_step + 1)]
-    assert cells == [(row, step) for row in range(len(found.rows)) for step in range(num_steps)] or num_steps == 0
+    cells = [(run.part, step) for run in found.runs for step in range(run.first_step, run.last_step + 1)]
+    assert cells == [(row, step) for row in range(len(found.parts)) for step in range(num_steps)] or num_steps == 0

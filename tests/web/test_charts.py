@@ -60,8 +60,8 @@ def test_the_worked_example_in_numbers(client: TestClient) -> None:
     assert pool["waste"]["y"] == [64 - 47, 64 - 56]
     assert found["pool"]["readings"][1] == ("Step 1: 4 of 127 blocks used (reserving would take 16); 56 slots filled, 8 not")
 
-    labels = found["blocks"]["figure"]["layout"]["yaxis"]["ticktext"]
-    assert labels == ["0", "1–11", "12", "13–36", "37", "38–43", "44", "45–80", "81", "82–127"]
+    labels = labels_of(found["blocks"])
+    assert list(labels.values()) == ["0", "1–11", "12", "13–36", "37", "38–43", "44", "45–80", "81", "82–127"]
     owners = traces(found["blocks"])
     assert set(owners) == {"B", "A", "null"}
     assert [labels[row] for row in owners["B"]["y"]] == ["12", "37"]
@@ -117,13 +117,26 @@ def test_tables_hold_the_numbers_of_the_figures(client: TestClient, name: str) -
     assert drawn == sorted(cells_of_table(found["blocks"], num_rows_of(found["blocks"])))
 
 
-def test_a_pool_with_many_blocks_is_drawn_in_rows_of_equal_size(client: TestClient) -> None:
+def test_a_pool_with_many_blocks_is_drawn_as_a_map_for_each_step(client: TestClient) -> None:
     found = charts(client, examples()["256-requests"].scenario)["blocks"]
     (trace,) = found["figure"]["data"]
     assert trace["type"] == "heatmap"
-    assert len(trace["z"]) * len(trace["z"][0]) <= block_owners.MAX_CELLS
-    assert "a row stands for 16 blocks" in found["description"]
-    assert {len(row) for row in trace["z"]} == {len(row) for row in trace["text"]} == {2}
+    # 4,096 blocks in two steps: 64 lines of 64, and a blank cell behind those of each step
+    assert "block by block" in found["description"]
+    assert (len(trace["z"]), trace["meta"]["per_line"]) == (64, 64)
+    assert {len(line) for line in trace["z"]} == {len(line) for line in trace["text"]} == {2 * 65}
+    assert [trace["z"][0][0], trace["z"][0][64], trace["z"][63][129]] == [-3, None, None]
+    assert labels_of(found) == {line + 0.5: str(64 * line) for line in range(0, 64, 4)}
+
+
+def test_a_pool_too_large_for_that_is_drawn_in_parts(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(block_owners, "MAX_PARTS", 256)
+    scenario = examples()["256-requests"].scenario
+    found = charts(client, scenario)["blocks"]
+    (trace,) = found["figure"]["data"]
+    assert "A cell stands for 16 blocks" in found["description"]
+    assert (len(trace["z"]), trace["meta"]["per_line"]) == (64, 4)
+    assert sorted(cells_of_figure(found)) == sorted(cells_of_table(found, num_rows_of(found)))
 
 
 def test_groups_are_told_apart_in_the_table(client: TestClient) -> None:
@@ -210,6 +223,12 @@ def test_the_script_is_served_from_the_package_and_cached_for_good(client: TestC
     assert client.get("/vendor/plotly.min.js?v=0").headers["cache-control"] == "no-cache"
 
 
+def labels_of(chart: Json) -> dict[float, str]:
+    """What stands beside each row: place along the axis -> ids."""
+    axis = chart["figure"]["layout"]["yaxis"]
+    return dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
+
+
 def num_rows_of(chart: Json) -> dict[str, int]:
     """Row of the figure by label, in the order of the table."""
     return {label: row for row, label in enumerate(dict.fromkeys(column(chart, "blocks")))}
@@ -231,11 +250,18 @@ def cells_of_figure(chart: Json) -> list[tuple[int, int, str]]:
     for trace in chart["figure"]["data"]:
         if trace["type"] == "bar":
             shown = trace["meta"].get("req_id", trace["name"])
-            for row, base, length in zip(trace["y"], trace["base"], trace["x"], strict=True):
+            rows = [list(labels_of(chart)).index(place) for place in trace["y"]]
+            for row, base, length in zip(rows, trace["base"], trace["x"], strict=True):
                 first = int(base + 0.5)
                 cells += [(row, step, shown) for step in range(first, first + length)]
             continue
         words = {-2: "stale", -3: "null block", -4: "several requests", **dict(trace["meta"]["owners"])}
-        for row, values in enumerate(trace["z"]):
-            cells += [(row, step, words[value]) for step, value in enumerate(values) if value != -1]
+        per_line = trace["meta"]["per_line"]
+        per_step = round(1 / trace["dx"])
+        for line, values in enumerate(trace["z"]):
+            cells += [
+                (line * per_line + place % per_step, place // per_step, words[value])
+                for place, value in enumerate(values)
+                if value is not None and value != -1
+            ]
     return cells
