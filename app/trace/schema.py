@@ -71,6 +71,7 @@ def describe() -> dict[str, Any]:
     return {
         "version": 1,
         "spaces": {space.name: space.describe() for space in SPACES},
+        "sources": {space.source.symbol: space.source.describe_function() for space in SPACES},
         "coordinates": [{"name": name, "expr": compile_expression(text)} for name, text in COORDINATES],
         "walk": list(WALK),
     }

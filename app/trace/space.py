@@ -54,17 +54,25 @@ class Source:
     def _lines(self) -> tuple[list[str], int]:
         return inspect.getsourcelines(self.function)
 
+    @property
+    def symbol(self) -> str:
+        """Name of the function in its module."""
+        return self.function.__qualname__
+
     def describe(self) -> dict[str, Any]:
-        lines, first_line = self._lines
+        """Which lines of the function, counted from its first, compute the space."""
+        lines, _ = self._lines
         marked = [index for index, line in enumerate(lines) if any(mark in line for mark in self.marks)]
-        assert marked, f"no line of {self.function.__qualname__} has {self.marks}"
-        module = self.function.__module__
+        assert marked, f"no line of {self.symbol} has {self.marks}"
+        return {"symbol": self.symbol, "mark": marked}
+
+    def describe_function(self) -> dict[str, Any]:
+        """The function itself: file, first line and text."""
+        lines, first_line = self._lines
         return {
-            "file": module.replace(".", "/") + ".py",
-            "symbol": self.function.__qualname__,
+            "file": self.function.__module__.replace(".", "/") + ".py",
             "first_line": first_line,
             "lines": [line.rstrip("\n") for line in lines],
-            "mark": marked,
         }
 
 

@@ -155,7 +155,7 @@ def api_router(device: torch.device) -> APIRouter:
     async def spaces() -> Response:
         """The schema of a trace's steps.
 
-        `spaces` describes each tensor: dims, dtype, stage, the lines of the pipeline that compute it, the symbol of vLLM
+        `spaces` describes each tensor: dims, dtype, stage, the lines of the pipeline that compute it (in `sources`), the symbol of vLLM
         that it mirrors, and its `cases`. The first case whose `when` is true explains a cell: `formula` gives its value
         from others.
 

@@ -81,7 +81,7 @@ def pages_router(
         asked = query.get("example") or default_example
         scenario = load_example(asked)
         shown = asked if scenario is not None else default_example
-        scenario = _pairs(scenario if scenario is not None else load_example(default_example) or {})
+        scenario = scenario if scenario is not None else load_example(default_example) or {}
         page = WorkbenchPage(
             lang=lang,
             lang_asked=query.get("lang") == lang,
@@ -151,13 +151,3 @@ def _files(folder: str, suffix: str) -> tuple[str, ...]:
     found = [path for path in sorted((STATIC / folder).rglob(f"*{suffix}")) if path.name not in CLASSIC_SCRIPTS]
     found.sort(key=lambda path: path.name != "tokens.css")
     return tuple(path.relative_to(STATIC).as_posix() for path in found)
-
-
-def _pairs(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """A scenario whose scheduled counts are [req_id, n] pairs: JavaScript objects reorder keys that look like numbers."""
-    steps = []
-    for step in scenario.get("steps", []):
-        counts = step.get("num_scheduled_tokens", {})
-        pairs = [[name, count] for name, count in counts.items()] if isinstance(counts, Mapping) else counts
-        steps.append({**step, "num_scheduled_tokens": pairs})
-    return {**scenario, "steps": steps}

@@ -77,6 +77,7 @@ STATE_POOL = [
                 "all_token_ids[req_state_idx, num_computed_tokens[req_state_idx] - 1]",
                 when=f"{_ADDED} and num_computed_tokens[req_state_idx] > 0",
             ),
+            Case("last_sampled_tokens.stale", when=_ADDED),
             Case(
                 "last_sampled_tokens.updated",
                 "prev(sampled_token_ids[find(idx_mapping, req_state_idx),"

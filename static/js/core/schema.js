@@ -11,7 +11,8 @@ import { spacesOf } from './expr.js';
  * How a cell follows from others, where `when` holds. The cells of `formula` and `inputs` are read, those of `control` only order it.
  * @typedef {{when: Expr, formula: Expr, note: string, inputs?: Expr[], control?: Expr[]}} Case
  */
-/** @typedef {{file: string, symbol: string, first_line: number, lines: string[], mark: number[]}} Source */
+/** @typedef {{file: string, first_line: number, lines: string[]}} SourceFunction */
+/** @typedef {SourceFunction & {symbol: string, mark: number[]}} Source */
 /**
  * @typedef {object} SpaceDef
  * @property {string[]} dims
@@ -26,7 +27,8 @@ import { spacesOf } from './expr.js';
 /**
  * @typedef {object} SchemaJson
  * @property {number} version
- * @property {Record<string, SpaceDef>} spaces
+ * @property {Record<string, Omit<SpaceDef, 'source'> & {source: {symbol: string, mark: number[]} | null}>} spaces
+ * @property {Record<string, SourceFunction>} [sources] functions by symbol
  * @property {{name: string, expr: Expr}[]} coordinates
  * @property {string[]} walk
  * @property {Record<string, string>} [symbols]
@@ -39,7 +41,11 @@ export class Schema {
   constructor(json) {
     this.json = json;
     /** @type {Map<string, SpaceDef>} */
-    this.spaces = new Map(Object.entries(json.spaces));
+    this.spaces = new Map();
+    for (const [name, { source, ...def }] of Object.entries(json.spaces)) {
+      const code = source && json.sources?.[source.symbol];
+      this.spaces.set(name, { ...def, source: source && code ? { ...code, ...source } : null });
+    }
     this.coordinates = json.coordinates;
     this.walk = json.walk;
     this.symbols = json.symbols ?? {};
