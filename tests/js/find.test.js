@@ -177,10 +177,11 @@ test('a large step is searched between two frames', () => {
   const where = scope(0, { step: large[0], others: large, requests: names.map((req_id) => ({ req_id })), identities: identities(names.map((req_id) => ({ req_id }))) });
   find('63', where);
   const start = performance.now();
-  const { hits } = find('63', where);
+  const { hits, capped } = find('63', where);
   const missing = find('999999', where);
   const took = performance.now() - start;
   assert.ok(hits.length <= 30 && hits.filter(({ kind }) => kind === 'position').length <= 12);
+  assert.ok(capped, 'and says that there are more');
   assert.deepEqual(missing.hits, []);
   assert.ok(took < 60, `${took} ms`);
 });

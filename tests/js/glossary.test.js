@@ -20,7 +20,7 @@ const terms = [
 ];
 
 /** @param {string} text */
-const names = (text) => searchTerms(terms, text).map(({ term, via }) => (via ? `${term.term} = ${via}` : term.term));
+const names = (text) => searchTerms(terms, text).map(({ term, via }) => (via ? `${term.term} = ${via.name}` : term.term));
 
 test('terms are found by their names, in code or in words', () => {
   assert.deepEqual(names('query start'), ['query_start_loc']);

@@ -45,13 +45,14 @@ const ORDER = /** @type {Kind[]} */ (['slot', 'block', 'token_id', 'position', '
 /**
  * @param {string} text
  * @param {Scope} scope
- * @returns {{query: Query, hits: Hit[], more: number}}  `more` counts hits left out
+ * @returns {{query: Query, hits: Hit[], capped: boolean}}  `capped`: there are more of a kind than are listed
  */
 export function find(text, scope) {
   const query = parseQuery(text);
-  if (query.text === '') return { query, hits: [], more: 0 };
-  const hits = [...cellHits(query, scope), ...requestHits(query, scope), ...numberHits(query, scope), ...termHits(query, scope)];
-  return { query, hits: hits.slice(0, MOST), more: Math.max(0, hits.length - MOST) };
+  if (query.text === '') return { query, hits: [], capped: false };
+  const numbers = numberHits(query, scope);
+  const hits = [...cellHits(query, scope), ...requestHits(query, scope), ...numbers.hits, ...termHits(query, scope)];
+  return { query, hits: hits.slice(0, MOST), capped: numbers.capped || hits.length > MOST };
 }
 
 /** A cell named by its address. @param {Query} query @param {Scope} scope @returns {Hit[]} */
@@ -64,12 +65,12 @@ function cellHits({ cell }, scope) {
   return [];
 }
 
-/** @param {Query} query @param {Scope} scope @returns {Hit[]} */
+/** @param {Query} query @param {Scope} scope @returns {{hits: Hit[], capped: boolean}} */
 function numberHits(query, scope) {
   const { number } = query;
-  if (number === null || query.cell) return [];
+  if (number === null || query.cell) return { hits: [], capped: false };
   const requests = query.name === '' ? null : new Set(namesLike(query.name, scope));
-  if (requests?.size === 0) return [];
+  if (requests?.size === 0) return { hits: [], capped: false };
   const isBare = query.kinds.length === 0;
   const kinds = isBare ? ORDER : query.kinds;
   const ask = { number, requests, isBare, constants: scope.constants };
@@ -79,15 +80,17 @@ function numberHits(query, scope) {
   const later = [];
   /** @type {Kind[]} */
   const missing = [];
+  let capped = false;
   for (const kind of kinds) {
     const running = RUNNING[kind]?.(scope.step, ask) ?? [];
     const held = running.length < MOST_PER_KIND ? (HELD[kind]?.(scope.step, ask) ?? []) : [];
+    capped ||= running.length > MOST_PER_KIND || held.length > MOST_PER_KIND;
     now.push(...running.slice(0, MOST_PER_KIND));
     // A bare number more likely names what this step works on than what only lies there.
     (isBare ? later : now).push(...held.slice(0, MOST_PER_KIND));
     if (running.length === 0) missing.push(kind);
   }
-  return [...now, ...later.slice(0, MOST_PER_KIND), ...elsewhere(missing, ask, scope)];
+  return { hits: [...now, ...later.slice(0, MOST_PER_KIND), ...elsewhere(missing, ask, scope)], capped };
 }
 
 /** For what the step on screen does not run: the nearest other step that does. @param {Kind[]} kinds @param {import('./find-step.js').Ask} ask @param {Scope} scope */

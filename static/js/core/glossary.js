@@ -20,7 +20,7 @@
  * @property {{stage?: string[], along?: string[], hold?: string[]}} spaces
  */
 /** @typedef {{key: string, terms: Term[]}} Group  `key` of its title in the catalogue */
-/** @typedef {{term: Term, via: string | null}} Match  `via`: the other name that was searched for */
+/** @typedef {{term: Term, via: {name: string, whose: string} | null}} Match  `via`: the other name that was searched for */
 
 /** What a cell that is not plain data is called in the glossary. */
 export const STATE_TERMS = /** @type {Record<string, string>} */ ({
@@ -63,10 +63,10 @@ export function searchTerms(terms, text) {
   const found = [];
   for (const term of terms) {
     const own = Math.min(...[term.name, term.term, term.words ?? ''].map((name) => rankOf(name, wanted)));
-    const other = term.also.map(({ name }) => ({ name, rank: rankOf(name, wanted) })).sort((a, b) => a.rank - b.rank)[0];
+    const other = term.also.map((one) => ({ one, rank: rankOf(one.name, wanted) })).sort((a, b) => a.rank - b.rank)[0];
     const others = other?.rank ?? 9;
     const rank = Math.min(own, others + 0.5, plain(term.definition).includes(wanted) && wanted.length > 2 ? 8 : 9);
-    if (rank < 9) found.push({ match: { term, via: others + 0.5 < own && rank < 8 ? other.name : null }, rank });
+    if (rank < 9) found.push({ match: { term, via: others + 0.5 < own && rank < 8 ? other.one : null }, rank });
   }
   return found.sort((a, b) => a.rank - b.rank).map(({ match }) => match);
 }

@@ -34,7 +34,7 @@ export class Find extends HTMLElement {
   #active = 0;
   /** @type {Hit[]} */
   #hits = [];
-  #more = 0;
+  #capped = false;
   /** Steps at hand besides the one on screen. @type {() => import('../core/trace.js').Step[]} */
   others = () => [];
   /** Who runs in a step. @type {(index: number) => string[]} */
@@ -66,9 +66,9 @@ export class Find extends HTMLElement {
     const view = /** @type {View} */ (this.#view);
     const { step, constants, schema, identities, numSteps } = view;
     const scope = { step, others: this.others(), constants, schema, requests: view.draft.requests, identities, scheduled: this.scheduled, numSteps };
-    const { hits, more } = find(this.#text, scope);
+    const { hits, capped } = find(this.#text, scope);
     this.#hits = hits;
-    this.#more = more;
+    this.#capped = capped;
     this.#active = Math.min(this.#active, Math.max(0, this.#options().length - 1));
   }
 
@@ -129,7 +129,7 @@ export class Find extends HTMLElement {
           ${asked === '' ? html`<p class="lead">${t('find.ask')}</p>` : nothing}
           ${asked !== '' && options.length === 0 ? html`<p class="lead" data-find-none>${t('find.none', { query: asked })}</p><p class="lead soft">${t('find.can')}</p>` : nothing}
           <ul id="find-list" role="listbox" aria-label=${t('find.results')} ?hidden=${options.length === 0}>${options.map((option, place) => this.#option(view, option, place))}</ul>
-          <p class="foot" ?hidden=${asked === ''}><span role="status" data-find-status>${asked === '' ? nothing : t('find.count', { n: options.length })}${this.#more > 0 ? ` ${t('inspector.more', { n: this.#more })}` : nothing}</span><span>${this.#searched(view)}</span></p>
+          <p class="foot" ?hidden=${asked === '' || (options.length === 0 && view.numSteps <= this.others().length)}><span role="status" data-find-status>${asked === '' || options.length === 0 ? nothing : t('find.count', { n: options.length })}${this.#capped && asked !== '' ? ` ${t('find.capped')}` : nothing}</span><span>${this.#searched(view)}</span></p>
         </dialog>`,
       this,
     );

@@ -144,10 +144,10 @@ export class Glossary extends HTMLElement {
     for (const one of this.querySelectorAll('[data-entry]')) one.setAttribute('tabindex', one === entry ? '0' : '-1');
   }
 
-  /** @param {Term} term @param {string | null} via */
+  /** @param {Term} term @param {{name: string, whose: string} | null} via */
   #entry(term, via) {
     const isOpen = this.#term?.term === term.term;
-    const aside = via ? html`<small>= ${via}</small>` : term.words || term.kind === 'stage' ? html`<small>${term.words ?? this.#t('terms.kind.stage')}</small>` : nothing;
+    const aside = via ? html`<small>= ${via.name} · ${via.whose}</small>` : term.words || term.kind === 'stage' ? html`<small>${term.words ?? this.#t('terms.kind.stage')}</small>` : nothing;
     return html`<li><button type="button" data-entry=${term.term} data-term=${term.term} aria-current=${isOpen ? 'true' : nothing}>${nameOf(term)}${aside}</button></li>`;
   }
 
