@@ -6,9 +6,10 @@ Ids from the pool belong to one request by construction, so only named ids need 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-from app.errors import Fault, remove
+from app.errors import MAX_FAULTS, Fault, remove
 from app.scenario.block_pool import BlockPool
 from app.scenario.model import Config
 
@@ -53,6 +54,7 @@ class BlockLedger:
         self.no_blocks: list[array[int]] = [array("i") for _ in self.groups]
         self._tokens_per_block = [config.tokens_per_block(group) for group in self.groups]
         self._strict = strict
+        self._patience = MAX_FAULTS  # ids that may be wrong before the others are not judged: no more are reported anyway
         self._named_ids = named_ids
         self._num_pool_blocks = pool.num_free
         self._num_cells: dict[int, int] = {}  # named block id -> cells of live tables that hold it
@@ -108,7 +110,9 @@ class BlockLedger:
         if self._strict:
             if not holder.has_faulty_blocks:
                 faults += self._short_faults(holder, given, needed, where, {**params, "num_tokens": num_tokens})
-            faults += self._id_faults(holder, given, where, params)
+            id_faults = [*islice(self._id_faults(holder, given, where, params), self._patience)]
+            self._patience -= len(id_faults)
+            faults += id_faults
         holder.has_faulty_blocks = holder.has_faulty_blocks or bool(faults)
         self._take_named(holder, given)
         self._reach([max(len(table), count) for table, count in zip(holder.tables, needed, strict=True)])

@@ -62,6 +62,8 @@ def schema_fault(detail: ErrorDetails, document: Any) -> Fault:
     params |= {"name": _name(path), "given": describe(value)}
     if message in ("minimum", "maximum"):
         params["limit"] = context["ge" if message == "minimum" else "le"]
+        if abs(value) < 2**53:
+            params["given"] = value
     elif message in ("too_many", "too_few", "text_too_long"):
         params["limit"] = context["min_length" if message == "too_few" else "max_length"]
         params["count"] = len(value)

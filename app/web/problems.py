@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -69,6 +70,13 @@ def problem_response(
     )
 
 
+def _plain_problem(error: HTTPException) -> Response:
+    """What the framework found wrong by itself, in its own words."""
+    title = HTTPStatus(error.status_code).phrase
+    body = {"type": "about:blank", "title": title, "status": error.status_code, "detail": error.detail, "errors": []}
+    return Response(orjson.dumps(body), status_code=error.status_code, media_type=MEDIA_TYPE, headers=error.headers)
+
+
 def install_error_handlers(app: FastAPI) -> None:
     """Let every error of the app be a problem."""
 
@@ -87,7 +95,7 @@ def install_error_handlers(app: FastAPI) -> None:
         }
         fault = faults.get(error.status_code)
         if fault is None:
-            return Response(status_code=error.status_code, headers=error.headers)
+            return _plain_problem(error)
         return problem_response(error.status_code, request_language(request), [fault], headers=error.headers)
 
     @app.exception_handler(Exception)

@@ -160,12 +160,12 @@ def test_what_a_number_out_of_bounds_is_called_and_what_would_be_right() -> None
     assert sentence(fault) == "“kv_cache_groups[1].sliding_window” is 0; it must be at least 1."
     assert fault.fix == [{"op": "replace", "path": "/config/kv_cache_groups/1/sliding_window", "value": 1}]
     fault = only_fault(at("/config/max_num_reqs", 5000))
-    assert sentence(fault) == "“max_num_reqs” is 5000; it must be at most 4,096."
+    assert sentence(fault) == "“max_num_reqs” is 5,000; it must be at most 4,096."
     assert fault.fix == [{"op": "replace", "path": "/config/max_num_reqs", "value": 4096}]
     fault = only_fault(at("/steps/0/new_block_ids/A/1/1", -1))
     assert sentence(fault) == "“new_block_ids.A[1][1]” is -1; it must be at least 0."
     assert fault.fix is None
-    assert fault.params == {"step": 0, "req_id": "A", "name": "new_block_ids.A[1][1]", "given": "-1", "limit": 0}
+    assert fault.params == {"step": 0, "req_id": "A", "name": "new_block_ids.A[1][1]", "given": -1, "limit": 0}
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def check_error(document: Any, error: Any) -> None:
     if parts[:1] == ["steps"] and len(parts) > 1:
         assert error["params"]["step"] == int(parts[1])
     if error["fix"] is not None:
-        assert patched(document, error["fix"]) != document
+        assert json.dumps(patched(document, error["fix"])) != json.dumps(document)
 
 
 @FAST
