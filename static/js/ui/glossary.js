@@ -130,7 +130,7 @@ export class Glossary extends HTMLElement {
   }
 
   #all() {
-    return groupsOf([...this.#terms.values()]).map(({ key, terms }) => html`<h4>${this.#t(key)}</h4><ul>${terms.map((term) => this.#entry(term, null))}</ul>`);
+    return groupsOf([...this.#terms.values()]).map(({ key, terms }) => html`<h3>${this.#t(key)}</h3><ul>${terms.map((term) => this.#entry(term, null))}</ul>`);
   }
 
   #matches() {
@@ -147,7 +147,7 @@ export class Glossary extends HTMLElement {
   /** @param {Term} term @param {{name: string, whose: string} | null} via */
   #entry(term, via) {
     const isOpen = this.#term?.term === term.term;
-    const aside = via ? html`<small>= ${via.name} · ${via.whose}</small>` : term.words || term.kind === 'stage' ? html`<small>${term.words ?? this.#t('terms.kind.stage')}</small>` : nothing;
+    const aside = via ? html`<small>= ${via.name} · ${via.whose}</small>` : term.kind === 'stage' ? html`<small>${this.#t('terms.kind.stage')}</small>` : inWords(term);
     return html`<li><button type="button" data-entry=${term.term} data-term=${term.term} aria-current=${isOpen ? 'true' : nothing}>${nameOf(term)}${aside}</button></li>`;
   }
 
@@ -160,7 +160,7 @@ export class Glossary extends HTMLElement {
     return html`
       <p class="trail"><button type="button" class="btn" data-glossary-back ?hidden=${this.#trail.length === 0} @click=${() => this.#back()}>← ${this.#trail.length > 1 ? this.#terms.get(this.#trail[this.#trail.length - 2])?.name : t('terms.all')}</button></p>
       <p class="kind">${about.join(' · ')}</p>
-      <h3 tabindex="-1" data-open-term=${term.term} class=${accentOf(term.space?.holds ?? term.term)}>${nameOf(term)}${term.words ? html` <small>${term.words}</small>` : nothing}</h3>
+      <h3 tabindex="-1" data-open-term=${term.term} class=${accentOf(term.space?.holds ?? term.term)}>${nameOf(term)}${inWords(term)}</h3>
       <p class="definition">${this.#sentence(term.definition)}</p>
       ${term.confusion ? html`<p class="confusion"><b>${t('terms.mistaken')}</b> ${this.#sentence(term.confusion)}</p>` : nothing}
       ${this.#facts(term)}
@@ -203,6 +203,11 @@ export class Glossary extends HTMLElement {
   #sentence(text) {
     return sentencePieces(text, (name) => this.#terms.has(name) && name !== this.#term?.term).map((piece) => (piece.kind === 'term' ? this.#link(piece.text) : piece.kind === 'code' ? named(piece.text) : piece.text));
   }
+}
+
+/** A code name in words, unless it is a word already. @param {Term} term */
+function inWords(term) {
+  return term.words && term.words !== term.name ? html` <small>${term.words}</small>` : nothing;
 }
 
 /** @param {Term} term */
