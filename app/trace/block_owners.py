@@ -19,6 +19,10 @@ from app.trace.series import NULL_BLOCK
 
 MAX_SINGLE_PARTS = 40  # where each block that is ever held is one
 MAX_PARTS = 4_096
+# In a picture of the map parts lie side by side, line after line, once for each step.
+GOOD_LINES = 64
+MAX_LINES = 128
+MAX_COLUMNS = 256  # parts of one line, all steps together
 MAX_CELLS = 32_768  # parts x steps
 MAX_MOVES = 2**22  # blocks that are handed out in all steps together
 
@@ -74,6 +78,11 @@ class BlockMap:
     blocks_per_part: int | None  # None: every block that is ever held has its own part
     last_block: int  # of the pool: ids behind the last part are never held
 
+    @property
+    def parts_per_line(self) -> int:
+        """How many parts lie side by side in a picture: a power of two that leaves a good number of lines."""
+        return min(power_of_two(-(-len(self.parts) // GOOD_LINES)), _most_per_line(self.num_steps))
+
 
 def block_map(plan: Plan) -> BlockMap:
     """Follow the blocks of a plan. Ids outside the pool, which only a lenient scenario has, are left out.
@@ -100,7 +109,8 @@ def block_map(plan: Plan) -> BlockMap:
     parts = _single_parts(is_ever_held, last_block)
     blocks_per_part = None
     if parts is None:
-        num_parts = min(MAX_PARTS, MAX_CELLS // max(len(plan.steps), 1))
+        num_steps = max(len(plan.steps), 1)
+        num_parts = min(MAX_PARTS, MAX_LINES * _most_per_line(num_steps), MAX_CELLS // num_steps)
         blocks_per_part = power_of_two(-(-(last_held + 1) // num_parts))
         starts = range(0, last_held + 1, blocks_per_part)
         parts = [BlockRange(start, min(start + blocks_per_part - 1, last_held)) for start in starts]
@@ -113,6 +123,11 @@ def block_map(plan: Plan) -> BlockMap:
 def power_of_two(least: int) -> int:
     """The smallest one that is at least `least`."""
     return 1 << max(least - 1, 0).bit_length()
+
+
+def _most_per_line(num_steps: int) -> int:
+    """The largest power of two that keeps a line short enough, or 1."""
+    return max(power_of_two(MAX_COLUMNS // max(num_steps, 1) + 1) // 2, 1)
 
 
 Grant = tuple[int, "array[int]"]  # a request's place in the scenario, and ids that it gets or leaves

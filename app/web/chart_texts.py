@@ -113,12 +113,12 @@ def pool_texts(plan: Plan, series: PoolSeries, say: Words) -> Texts:
 
 def block_texts(plan: Plan, blocks: BlockMap, say: Words) -> Texts:
     names = ("blocks", "first", "last", "state", "owner", "owned", "owners", "held", "stale", "free")
-    if blocks.blocks_per_part is None:
+    size = blocks.blocks_per_part
+    if size is None:
         description = say("blocks.single")
-    elif blocks.blocks_per_part > 1:
-        description = say("blocks.parts", size=blocks.blocks_per_part)
     else:
-        description = say("blocks.map")
+        order = say("blocks.across" if blocks.parts_per_line > 1 else "blocks.down")
+        description = say.paragraph(order, say("blocks.size", size=size) if size > 1 else None)
     last_part = blocks.parts[-1]
     is_cut = last_part.last < blocks.last_block
     return Texts(

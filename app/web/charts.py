@@ -27,7 +27,6 @@ GAP_HEIGHT = 0.6  # of a row
 BAR_WIDTH = 0.9
 MOST_LINE_TICKS = 16
 MAP_HEIGHT = 460
-MAP_LINES = 64
 MOST_STEP_TICKS = 10  # steps that each get a tick however narrow the figure is
 
 
@@ -109,7 +108,8 @@ def _blocks_figure(plan: Plan, blocks: BlockMap, say: Words) -> go.Figure:
     parts = blocks.parts
     is_map = blocks.blocks_per_part is not None
     if is_map:
-        per_line, num_lines = _map_size(blocks)
+        per_line = blocks.parts_per_line
+        num_lines = -(-len(parts) // per_line)
         lines = range(0, num_lines, power_of_two(-(-num_lines // MOST_LINE_TICKS)))
         places, labels = [line + 0.5 for line in lines], [str(parts[line * per_line].first) for line in lines]
         end, height = float(num_lines), MAP_HEIGHT
@@ -180,7 +180,8 @@ def _bar_meta(plan: Plan, kind: str, owner: str | None, runs: Sequence[Run]) -> 
 
 def _owner_map(plan: Plan, blocks: BlockMap, say: Words) -> go.Heatmap:
     """Within the column of each step, the parts of the pool side by side, line after line."""
-    per_line, num_lines = _map_size(blocks)
+    per_line = blocks.parts_per_line
+    num_lines = -(-len(blocks.parts) // per_line)
     per_step = per_line + 1 if per_line > 1 else 1  # a blank cell keeps the steps apart
     codes: list[list[int | None]] = [[None] * (per_step * blocks.num_steps) for _ in range(num_lines)]
     texts: list[list[str]] = [[""] * (per_step * blocks.num_steps) for _ in range(num_lines)]
@@ -218,12 +219,6 @@ def _owner_map(plan: Plan, blocks: BlockMap, say: Words) -> go.Heatmap:
             "kinds": [[code, kind, say(f"blocks.{kind}")] for kind, code in CODES.items() if kind in kinds],
         },
     )
-
-
-def _map_size(blocks: BlockMap) -> tuple[int, int]:
-    """Parts that lie side by side in a line, and lines."""
-    per_line = power_of_two(-(-len(blocks.parts) // MAP_LINES))
-    return per_line, -(-len(blocks.parts) // per_line)
 
 
 def _layout(plan: Plan, say: Words, height: int) -> dict[str, Any]:

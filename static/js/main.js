@@ -69,13 +69,16 @@ function draw(view) {
   reveal(view);
 }
 
+/** Who goes from step to step in the charts stays there. */
+const isInCharts = () => Boolean(document.activeElement?.closest('pw-charts'));
+
 /** The panel of the stage that one goes to is scrolled into sight, as little as it takes. @param {View} view */
 function bringIntoSight(view) {
   const place = `${view.index}|${view.stage}`;
   if (place === shown) return;
   const first = shown === '';
   shown = place;
-  if (first && !location.search) return;
+  if ((first && !location.search) || isInCharts()) return;
   const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
   root.querySelector('.panel[data-current]')?.scrollIntoView({ block: 'nearest', behavior });
 }
@@ -109,7 +112,7 @@ function reveal(view) {
     const entry = coordinates[table.axis];
     if (typeof entry === 'number') table.reveal(entry);
   }
-  if (first && !location.search) return;
+  if ((first && !location.search) || isInCharts()) return;
   // The cell itself, in the stage at hand if that shows it; a click or a focused cell is in sight already.
   const found = `[data-cell="${CSS.escape(cellKey(cell.space, cell.at))}"]`;
   (root.querySelector(`.panel[data-current] ${found}`) ?? root.querySelector(`pw-board ${found}`))?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

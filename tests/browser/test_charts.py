@@ -63,11 +63,14 @@ def test_the_script_is_loaded_when_charts_are_opened(page: Page) -> None:
 @pytest.mark.parametrize("example", [TWO_GROUPS, "256-requests"])
 def test_figures_show_each_step_and_clicks_go_there(page: Page, example: str) -> None:
     num_steps = 7 if example == TWO_GROUPS else 2
-    open_charts(page, f"/?example={example}&step=0")
+    open_charts(page, f"/?example={example}&step=0&stage=update&pin=row_status.0")
     for step, name in enumerate(CHARTS):
         step = min(step + 1, num_steps - 1)
+        plot(page, name).scroll_into_view_if_needed()
+        place = page.evaluate("scrollY")
         click_step(page, name, step, num_steps)
         at_step(page, step)
+        assert page.evaluate("scrollY") == place  # the board changes; the reader stays with the chart
         expect(plot(page, name)).to_have_attribute("aria-valuenow", str(step))
         expect(reading(page, name)).to_contain_text(f"Step {step}:")
         click_step(page, name, 0, num_steps)

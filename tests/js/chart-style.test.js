@@ -8,8 +8,9 @@ import { identities } from '../../static/js/core/identity.js';
 const colours = Object.fromEntries(TOKENS.map((name, index) => [name, `rgb(${index}, ${index}, ${index})`]));
 const dress = { colours, sans: 'sans', mono: 'mono', identities: identities([{ req_id: 'B' }, { req_id: 'long name' }, { req_id: '<' }]), step: 1, width: 400 };
 
-/** @param {any} trace @param {any} [layout] */
-const dress1 = (trace, layout = {}) => dressed({ data: [trace], layout }, dress).data[0];
+const layout = { margin: { l: 50, r: 10 }, xaxis: { range: [-0.5, 9.5], title: { text: 'step' } }, yaxis: {}, yaxis2: {}, annotations: [{ text: 'tokens' }] };
+/** @param {any} trace */
+const dress1 = (trace) => dressed({ data: [trace], layout }, dress).data[0];
 
 test('a request looks as on the board: letter, hatch and colour', () => {
   const own = (/** @type {string} */ req_id) => dress1({ type: 'bar', meta: { role: 'owner', req_id }, text: ['', '+1'], x: [2, 1], y: [0, 1] });
@@ -47,11 +48,24 @@ test('marks of different kinds differ by more than colour', () => {
   assert.equal(new Set(looks).size, looks.length);
 });
 
-test('the step on screen is marked across the figure', () => {
-  const { layout } = dressed({ data: [], layout: { xaxis: { title: { text: 'step' } }, yaxis2: {}, annotations: [{ text: 'tokens' }] } }, dress);
-  assert.deepEqual(layout.shapes, stepMark(1, colours));
-  assert.ok(layout.shapes.every((/** @type {any} */ shape) => shape.x0 === 0.5 && shape.x1 === 1.5));
-  assert.equal(layout.xaxis.title.text, 'step');
-  assert.equal(layout.annotations[0].text, 'tokens');
-  assert.equal(layout.width, 400);
+test('the step on screen is marked in each panel', () => {
+  const { layout: found } = dressed({ data: [], layout }, dress);
+  assert.deepEqual(found.shapes, stepMark(layout, dress));
+  assert.deepEqual(found.shapes.map((/** @type {any} */ { type, yref, x0, x1 }) => [type, yref, x0, x1]), [
+    ['rect', 'y domain', 0.5, 1.5],
+    ['rect', 'y domain', 0.5, 1.5],
+    ['rect', 'y2 domain', 0.5, 1.5],
+    ['rect', 'y2 domain', 0.5, 1.5],
+  ]);
+  assert.equal(found.xaxis.title.text, 'step');
+  assert.equal(found.annotations[0].text, 'tokens');
+  assert.equal(found.width, 400);
+});
+
+test('narrow steps touch each other and are marked by a line', () => {
+  const narrow = { ...layout, xaxis: { range: [-0.5, 99.5] } };
+  const { data, layout: found } = dressed({ data: [{ type: 'bar', meta: { role: 'waste' } }], layout: narrow }, dress);
+  assert.equal(data[0].marker.line.width, 0);
+  assert.equal(found.bargap, 0);
+  assert.deepEqual(found.shapes.filter((/** @type {any} */ { type }) => type === 'line').map((/** @type {any} */ { x0, x1 }) => [x0, x1]), [[1, 1], [1, 1]]);
 });

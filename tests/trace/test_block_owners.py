@@ -101,6 +101,18 @@ def test_more_moves_than_can_be_followed_are_refused(monkeypatch: pytest.MonkeyP
     assert (fault.code, fault.params) == ("response_too_large", {"num_moves": 4, "limit": 3})
 
 
+@pytest.mark.parametrize("num_steps", [1, 2, 3, 7, 80, 100, 257, 512])
+def test_a_picture_of_the_map_is_no_larger_than_a_screen(num_steps: int) -> None:
+    steps = [{"num_scheduled_tokens": {"A": 1}, "num_computed_tokens": {"A": 9_000}}]
+    steps += [{"num_scheduled_tokens": {"A": 1}} for _ in range(num_steps - 1)]
+    config = {"max_model_len": 16_384, "num_blocks": 2**14, "kv_cache_groups": [{"block_size": 1}], "max_num_reqs": 1}
+    plan = load_plan({"version": 1, "config": config, "requests": [{"req_id": "A", "prompt_len": 9_001}], "steps": steps})
+    found = block_map(plan)
+    assert len(found.parts) * num_steps <= block_owners.MAX_CELLS
+    assert -(-len(found.parts) // found.parts_per_line) <= block_owners.MAX_LINES
+    assert found.parts_per_line * num_steps <= max(block_owners.MAX_COLUMNS, num_steps)
+
+
 def test_long_schedules_over_big_pools_stay_small() -> None:
     requests = [{"req_id": f"r{index}", "prompt_len": 100} for index in range(64)]
     steps = [{"num_scheduled_tokens": {request["req_id"]: 100 for request in requests}}]
@@ -109,6 +121,7 @@ def test_long_schedules_over_big_pools_stay_small() -> None:
     found = block_map(load_plan({"version": 1, "config": config, "requests": requests, "steps": steps}))
     assert len(found.parts) * found.num_steps <= block_owners.MAX_CELLS
     assert found.parts[-1].last < found.last_block
+    assert found.parts_per_line == 1
     assert sum(run.state.num_held for run in found.runs if run.last_step == 511) == 64 * -(-611 // 16)
 
 

@@ -122,7 +122,7 @@ def test_a_pool_with_many_blocks_is_drawn_as_a_map_for_each_step(client: TestCli
     (trace,) = found["figure"]["data"]
     assert trace["type"] == "heatmap"
     # 4,096 blocks in two steps: 64 lines of 64, and a blank cell behind those of each step
-    assert "block by block" in found["description"]
+    assert found["description"] == "In each step the whole pool: ids run from left to right, then down."
     assert (len(trace["z"]), trace["meta"]["per_line"]) == (64, 64)
     assert {len(line) for line in trace["z"]} == {len(line) for line in trace["text"]} == {2 * 65}
     assert [trace["z"][0][0], trace["z"][0][64], trace["z"][63][129]] == [-3, None, None]

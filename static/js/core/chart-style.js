@@ -19,6 +19,9 @@ import { COLOURS } from './identity.js';
  * @property {number} width  CSS pixels
  */
 
+/** Steps narrower than this, in CSS pixels, touch each other, and one line marks the step on screen. */
+const NARROW = 8;
+
 /** Tokens that figures are drawn with. */
 export const TOKENS = ['paper', 'raise', 'sunk', 'ink', 'soft', 'faint', 'line', 'line-strong', 'edge', 'walk', 'pin', ...Array.from({ length: COLOURS }, (_, index) => [`c${index}`, `c${index}-ink`]).flat()];
 
@@ -30,7 +33,16 @@ const KINDS = ['free', 'stale', 'null', 'several'];
 
 /** @param {Figure} figure @param {Dress} dress @returns {Figure} */
 export function dressed(figure, dress) {
-  return { data: figure.data.map((trace) => dressedTrace(trace, dress)), layout: dressedLayout(figure.layout, dress) };
+  const isNarrow = isNarrowStep(figure.layout, dress.width);
+  const data = figure.data.map((trace) => dressedTrace(trace, dress));
+  if (isNarrow) for (const trace of data) if (trace.orientation !== 'h' && trace.marker) trace.marker.line = { width: 0 };
+  return { data, layout: { ...dressedLayout(figure.layout, dress), ...(isNarrow ? { bargap: 0 } : {}), shapes: stepMark(figure.layout, dress) } };
+}
+
+/** @param {Record<string, any>} layout @param {number} width */
+function isNarrowStep(layout, width) {
+  const { range } = layout.xaxis;
+  return (width - layout.margin.l - layout.margin.r) / (range[1] - range[0]) < NARROW;
 }
 
 /** @param {any} trace @param {Dress} dress */
@@ -45,7 +57,6 @@ function dressedTrace(trace, dress) {
 
 /** Solid is what counts most, hatched what comes on top of it, an outline what is not there. @param {string} role @param {Colours} colours */
 export function markerOf(role, colours) {
-  const clear = 'rgba(0,0,0,0)';
   const outline = (/** @type {string} */ color, width = 1) => ({ color, width });
   const hatched = (/** @type {string} */ shape, /** @type {string} */ ink, /** @type {string} */ ground) => ({ color: ground, line: outline(ink), pattern: { shape, fgcolor: ink, bgcolor: ground, size: 5, solidity: 0.22 } });
   switch (role) {
@@ -66,7 +77,7 @@ export function markerOf(role, colours) {
     case 'null':
       return { color: colours.line, line: outline(colours['line-strong']) };
     default:
-      return { color: clear, line: outline(colours.edge) };
+      return { color: colours.line, line: outline(colours.edge) };
   }
 }
 
@@ -107,7 +118,7 @@ function mapColour(kind, colours) {
 }
 
 /** @param {Record<string, any>} layout @param {Dress} dress */
-function dressedLayout(layout, { colours, sans, mono, step, width }) {
+function dressedLayout(layout, { colours, sans, mono, width }) {
   const axis = { color: colours.soft, gridcolor: colours.line, linecolor: colours['line-strong'], tickcolor: colours['line-strong'], tickfont: { family: mono, size: 12, color: colours.soft } };
   const axes = Object.entries(layout).filter(([name]) => /^[xy]axis\d*$/.test(name));
   const styled = axes.map(([name, given]) => [name, { ...axis, ...given, ...(name[0] === 'x' ? { showline: true, ticks: 'outside', ticklen: 4, title: { ...given.title, standoff: 6, font: { size: 12, color: colours.soft } } } : { showline: given.tickvals !== undefined }) }]);
@@ -123,17 +134,24 @@ function dressedLayout(layout, { colours, sans, mono, step, width }) {
     hoverlabel: { bgcolor: colours.raise, bordercolor: colours['line-strong'], font: { family: sans, size: 12, color: colours.ink }, namelength: -1, align: 'left' },
     uniformtext: { mode: 'hide', minsize: 12 },
     annotations: (layout.annotations ?? []).map((/** @type {any} */ one) => ({ ...one, font: { size: 12, color: colours.soft } })),
-    shapes: stepMark(step, colours),
   };
 }
 
-/** The step on screen: a band behind the numbers and a line around it. @param {number} step @param {Colours} colours */
-export function stepMark(step, colours) {
-  const band = { type: 'rect', xref: 'x', yref: 'paper', x0: step - 0.5, x1: step + 0.5, y0: 0, y1: 1 };
-  return [
-    { ...band, layer: 'below', fillcolor: colours.walk, line: { width: 0 } },
-    { ...band, layer: 'above', fillcolor: 'rgba(0,0,0,0)', line: { color: colours.pin, width: 1.5 } },
-  ];
+/**
+ * The step on screen, in each panel: a band behind the numbers, and a line around it or, where that would hide them, through it.
+ * @param {Record<string, any>} layout @param {Pick<Dress, 'colours' | 'step' | 'width'>} dress
+ */
+export function stepMark(layout, { colours, step, width }) {
+  const panels = Object.keys(layout).filter((name) => /^yaxis\d*$/.test(name)).map((name) => `y${name.slice(5)} domain`);
+  const isNarrow = isNarrowStep(layout, width);
+  return panels.flatMap((yref) => {
+    const band = { type: 'rect', xref: 'x', yref, x0: step - 0.5, x1: step + 0.5, y0: 0, y1: 1 };
+    const line = { color: colours.pin, width: isNarrow ? 1 : 1.5 };
+    return [
+      { ...band, layer: 'below', fillcolor: colours.walk, line: { width: 0 } },
+      { ...band, layer: 'above', fillcolor: 'rgba(0,0,0,0)', line, ...(isNarrow ? { type: 'line', x0: step, x1: step } : {}) },
+    ];
+  });
 }
 
 /** @param {string} a @param {string} b @param {number} share of b */

@@ -108,7 +108,7 @@ export class Charts extends HTMLElement {
       const now = { figure: chart.figure, width: div.clientWidth, look, step: view.index };
       this.#shown.set(div, now);
       if (shown && shown.figure === now.figure && shown.width === now.width && shown.look === look) {
-        if (shown.step !== now.step) this.#plotly.relayout(div, { shapes: stepMark(now.step, colours) });
+        if (shown.step !== now.step) this.#plotly.relayout(div, { shapes: stepMark(chart.figure.layout, { ...now, colours }) });
         continue;
       }
       const dress = { colours, sans: style.fontFamily, mono: style.getPropertyValue('--mono'), identities: view.identities, step: now.step, width: now.width };
