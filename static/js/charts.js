@@ -92,8 +92,11 @@ export class ChartsControl {
     } catch (error) {
       if (!(error instanceof Problem || error instanceof Unreachable)) throw error;
       if (trace !== this.shown) return;
-      this.shown = error instanceof Unreachable ? null : trace;
-      this.element.update({ message: error instanceof Problem ? error.message : t('chart.offline') });
+      if (error instanceof Problem) this.element.update({ charts: [], message: error.message });
+      else {
+        this.shown = null; // asked for again with the next step or edit
+        this.element.update({ message: t('chart.offline') });
+      }
     } finally {
       if (trace === this.shown || this.shown === null) this.element.update({ isBusy: false });
     }

@@ -188,6 +188,18 @@ def test_the_server_gone_is_said(page: Page) -> None:
     expect(page.locator("pw-charts .notice")).to_contain_text("does not answer")
 
 
+@pytest.mark.console("413")
+def test_a_schedule_too_large_for_charts_says_so_and_shows_none(page: Page) -> None:
+    open_charts(page, "/")
+    problem = {"title": "Too large", "status": 413, "detail": "The steps hand out too many blocks.", "errors": []}
+    page.route("**/api/charts*", lambda route: route.fulfill(status=413, json=problem))
+    field = page.get_by_role("textbox", name="A, step 1: tokens scheduled")
+    field.fill("5")
+    field.press("Enter")
+    expect(page.locator("pw-charts .notice")).to_have_text("The steps hand out too many blocks.")
+    expect(page.locator("[data-chart]")).to_have_count(0)
+
+
 def test_colours_follow_the_theme(page: Page) -> None:
     open_charts(page, "/")
     ink = page.locator("[data-plot=tokens] .xtick text").first
