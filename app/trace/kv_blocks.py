@@ -16,7 +16,7 @@ from app.pipeline.input_batch import get_dcp_local_seq_lens
 
 @dataclass(frozen=True)
 class KVBlocks:
-    """All [num_kv_blocks] int32, by kv_block_idx."""
+    """All [num_kv_blocks] int32, by kv_block_idx, but for `totals`."""
 
     block_ids: Tensor
     groups: Tensor
@@ -25,6 +25,7 @@ class KVBlocks:
     num_filled: Tensor  # slots that hold valid tokens after the step, on this rank
     num_written: Tensor  # slots written in the step, on this rank
     num_readable: Tensor  # slots that attention may read in the step, on this rank
+    totals: Sequence[tuple[int, int, int, int]]  # per group: blocks, and the sums of the three counts above
 
 
 def kv_blocks(
@@ -66,7 +67,9 @@ def kv_blocks(
         parts.append((block_ids, group_of, rows, indices, num_filled, num_written, num_readable))
     entries = [torch.cat(column) for column in zip(*parts, strict=True)]  # seven of [num_kv_blocks]
     order = _order(entries[0])
-    return KVBlocks(*(column.index_select(0, order) for column in entries))
+    ids, group_of, rows, indices, num_filled, num_written, num_readable = (part.index_select(0, order) for part in entries)
+    totals = [(len(part[0]), int(part[4].sum()), int(part[5].sum()), int(part[6].sum())) for part in parts]
+    return KVBlocks(ids, group_of, rows, indices, num_filled, num_written, num_readable, totals)
 
 
 def _slots_within(num_tokens: Tensor, place: Tensor, indices: Tensor, table: BlockTable) -> Tensor:

@@ -4,6 +4,9 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from app.pipeline.block_tables import UNKNOWN_BLOCK
 from app.scenario.model import Request, Step
 from app.scenario.plan import Plan, PlannedStep
@@ -61,8 +64,9 @@ def _lists(ids: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     return {req_id: list(token_ids) for req_id, token_ids in ids.items()}
 
 
-def _ids_per_group(block_ids: "Sequence[array[int]]") -> list[Sequence[int | None]]:
-    return [_known(ids) if UNKNOWN_BLOCK in ids else ids.tolist() for ids in block_ids]
+def _ids_per_group(block_ids: "Sequence[array[int]]") -> list[list[int | None] | NDArray[np.int32]]:
+    """Ids per group, as numpy arrays where all are known: they are encoded without making an object per id."""
+    return [_known(ids) if UNKNOWN_BLOCK in ids else np.frombuffer(ids, dtype=np.int32) for ids in block_ids]
 
 
 def _known(block_ids: "array[int]") -> list[int | None]:

@@ -37,6 +37,7 @@ def trace_scenario(
     return trace
 
 
+@torch.inference_mode()  # nothing is differentiated, so no operation needs to keep track
 def encode_trace(plan: Plan, device: torch.device, translate: Translate, first: int = 0, last: int | None = None) -> bytes:
     """Run a plan and describe steps `first..last` (default: all; -1: none), as JSON.
 

@@ -21,10 +21,8 @@ def measure_usage(step: StepTensors, config: Config) -> dict[str, Any]:
     num_layers, bytes_per_slot = config.kv_cache.num_layers, step.layout.bytes_per_slot
     groups = []
     for index, group in enumerate(config.kv_cache_groups):
-        is_mine = blocks.groups == index
-        num_blocks = int(is_mine.sum())
+        num_blocks, num_filled, num_written, num_readable = blocks.totals[index]
         num_slots = num_blocks * group.block_size
-        num_filled = int(blocks.num_filled[is_mine].sum())
         num_reserved = len(step.live_rows) * config.num_columns(group) * group.block_size
         groups.append(
             {
@@ -34,8 +32,8 @@ def measure_usage(step: StepTensors, config: Config) -> dict[str, Any]:
                 "num_slots": num_slots,
                 "num_filled_slots": num_filled,
                 "num_waste_slots": num_slots - num_filled,
-                "num_written_slots": int(blocks.num_written[is_mine].sum()),
-                "num_readable_slots": int(blocks.num_readable[is_mine].sum()),
+                "num_written_slots": num_written,
+                "num_readable_slots": num_readable,
                 "num_reserved_slots": num_reserved,
                 "bytes_per_layer": num_slots * bytes_per_slot,
                 "reserved_bytes_per_layer": num_reserved * bytes_per_slot,
