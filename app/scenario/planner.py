@@ -15,7 +15,7 @@ from app.errors import Fault, ScenarioError, pointer, remove
 from app.scenario.block_pool import BlockPool
 from app.scenario.blocks import BlockLedger, Holder
 from app.scenario.limits import MAX_GIVEN_BLOCKS
-from app.scenario.model import Scenario, Step, num_given
+from app.scenario.model import MAX_REQ_ID_LENGTH, Scenario, Step, num_given
 from app.scenario.plan import Admission, Plan, PlannedRequest, PlannedStep, RequestFacts, Stopped
 from app.scenario.step_checks import count_faults, hit_faults, initial_faults, sampled_faults
 from app.scenario.token_ids import draft_token_ids, rule_token_id, sampled_token_ids, token_id_base
@@ -362,7 +362,8 @@ class _Planner:
         state.num_sampled += len(sampled)
 
     def _unknown(self, index: int, where: str, req_id: str) -> Fault:
-        return Fault(where, "unknown_req_id", "unknown_req_id", {"step": index, "req_id": req_id}, remove(where))
+        shown = req_id if len(req_id) <= MAX_REQ_ID_LENGTH else req_id[: MAX_REQ_ID_LENGTH - 1] + "…"
+        return Fault(where, "unknown_req_id", "unknown_req_id", {"step": index, "req_id": shown}, remove(where))
 
 
 def _named_block_ids(scenario: Scenario) -> frozenset[int]:

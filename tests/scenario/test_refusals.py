@@ -1104,6 +1104,12 @@ def test_places_of_unknown_names(name: str) -> None:
     assert places(one(step({}, new_block_ids={name: [[]]}))) == [("unknown_req_id", f"/steps/0/new_block_ids/{part}")]
 
 
+def test_an_endless_name_is_shortened() -> None:
+    (fault,) = faults_of(one(step([["x" * 100_000, 1]])))
+    assert fault.where == "/steps/0/num_scheduled_tokens/0/0"
+    assert sentence(fault) == f"Step 0 names “{'x' * 127}…”, but there is no such request."
+
+
 def test_places_of_pairs_in_any_order() -> None:
     """Integer-like names in pairs are names, not places."""
     requests = [request("1"), request("0")]
