@@ -62,7 +62,7 @@ def test_every_way_to_ask_of_the_worked_example(page: Page) -> None:
         meanings = ask(page, text)
         expect(meanings.first).to_contain_text(answer)
         page.keyboard.press("Escape")
-        page.wait_for_function("document.activeElement === document.body")  # a frame later than the dialog is gone
+        expect(page.locator("body")).to_be_focused()  # a frame later than the dialog is gone
 
 
 def test_arrows_choose_and_the_list_says_which(page: Page) -> None:
