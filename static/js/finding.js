@@ -15,12 +15,12 @@ export function connectFinding(bench) {
   const box = /** @type {import('./ui/find.js').Find} */ (document.querySelector('pw-find'));
   box.others = () => [...bench.trace.steps.values()];
   box.scheduled = (index) => (bench.trace.scenario.steps[index]?.num_scheduled_tokens ?? []).map(([name]) => name);
-  document.addEventListener('pw-gather', () => gather(bench));
+  document.addEventListener('pw-gather', () => gather(bench, () => { box.view = bench.view(); }));
   document.addEventListener('pw-found', (event) => go(bench, /** @type {CustomEvent} */ (event).detail));
 }
 
-/** Fetches the steps around the one on screen, nearest first, and asks again when they are there. @param {Workbench} bench */
-async function gather(bench) {
+/** Fetches the steps around the one on screen, nearest first, and asks again when they are there. @param {Workbench} bench @param {() => void} arrived */
+async function gather(bench, arrived) {
   const { trace, index } = bench;
   const indices = Array.from({ length: trace.numComputed }, (_, step) => step).sort((a, b) => Math.abs(a - index) - Math.abs(b - index));
   let tokens = 0;
@@ -35,7 +35,7 @@ async function gather(bench) {
       throw error;
     }
     if (trace !== bench.trace) return;
-    bench.redraw();
+    arrived();
   }
 }
 
