@@ -1,8 +1,8 @@
 """Figures of one run: `make bench`. Machines are noisy, so times are given as ratios to work of a known size beside them.
 
 The mapping of one large step (1,024 live requests: 960 decodes and 64 prefill chunks, 16,384 tokens, two groups of block
-size 16) on the pipeline, in plain vectorised numpy, in Python loops as small engines do it, and as a bare copy of the output;
-then whole requests to `POST /api/trace`.
+size 16) on the pipeline, in plain vectorised numpy, in Python loops as small engines do it, and as a bare copy of the
+output; then whole requests to `POST /api/trace`.
 """
 
 import random

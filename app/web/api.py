@@ -155,13 +155,13 @@ def api_router(device: torch.device) -> APIRouter:
     async def spaces() -> Response:
         """The schema of a trace's steps.
 
-        `spaces` describes each tensor: dims, dtype, stage, the lines of the pipeline that compute it (in `sources`), the symbol of vLLM
-        that it mirrors, and its `cases`. The first case whose `when` is true explains a cell: `formula` gives its value
-        from others.
+        `spaces` describes each tensor: dims, dtype, stage, the lines of the pipeline that compute it (in `sources`),
+        the symbol of vLLM that it mirrors, and its `cases`. The first case whose `when` is true explains a cell:
+        `formula` gives its value from others.
 
-        Expressions are JSON: a number, null, a name (a dim of the cell, `value` for the cell itself, a scalar of the step
-        or of `constants`), or a list that starts with an operator: `["@", space, index...]` a cell of the step or an
-        array of `constants`; `+ - * // % == != < <= > >= and or not min max`; `["if", test, a, b]`; `["str", text]`;
+        Expressions are JSON: a number, null, a name (a dim of the cell, `value` for the cell itself, a scalar of the
+        step or of `constants`), or a list that starts with an operator: `["@", space, index...]` a cell of the step or
+        an array of `constants`; `+ - * // % == != < <= > >= and or not min max`; `["if", test, a, b]`; `["str", text]`;
         `["find", space, value]` the index at which a space holds a value; `["bisect", space, value]` the last index at
         which it is at most that value; `["len", space, index...]`; `["prev", expr]` in the step before; `["control",
         expr]` the same value, marking ordering and control. Arithmetic with null gives null. `all_token_ids` stands for
