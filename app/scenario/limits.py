@@ -1,6 +1,6 @@
 """Bounds that several fields decide together, before any step is looked at."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from app.errors import Fault, pointer, remove, replace
 from app.scenario.model import Config, Scenario, Step
@@ -8,6 +8,11 @@ from app.scenario.model import Config, Scenario, Step
 MAX_POOL_TOKENS = 2**26  # max_num_reqs * max_model_len
 MAX_TABLE_ENTRIES = 2**24  # max_num_reqs * columns, all groups together
 MAX_GIVEN_BLOCKS = 2**25  # from the block pool, all steps together
+
+
+def prevents_planning(fault: Fault) -> bool:
+    """Whether the steps cannot be looked at: tables and pool would be too large."""
+    return fault.message in ("schema.pool_tokens", "schema.table_entries")
 
 
 def limit_faults(scenario: Scenario) -> Iterator[Fault]:
@@ -19,14 +24,15 @@ def limit_faults(scenario: Scenario) -> Iterator[Fault]:
         message = "schema.start_step" if scenario.steps else "schema.start_step.no_steps"
         yield Fault("/start_step", "schema", message, params, replace("/start_step", last_step))
     yield from _request_faults(scenario)
+    known = {request.req_id for request in scenario.requests}
     num_groups = len(scenario.config.kv_cache_groups)
     for index, step in enumerate(scenario.steps):
-        yield from _step_faults(index, step, num_groups)
+        yield from _step_faults(index, step, known, num_groups)
 
 
-def _step_faults(index: int, step: Step, num_groups: int) -> Iterator[Fault]:
+def _step_faults(index: int, step: Step, known: Collection[str], num_groups: int) -> Iterator[Fault]:
     for req_id, block_ids in step.new_block_ids.items():
-        if len(block_ids) != num_groups:
+        if len(block_ids) != num_groups and req_id in known:
             where = pointer("steps", index, "new_block_ids", req_id)
             params = {"step": index, "req_id": req_id, "given": len(block_ids), "num_groups": num_groups}
             yield Fault(where, "schema", "schema.groups", params, remove(where))

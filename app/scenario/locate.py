@@ -10,8 +10,11 @@ from typing import Any
 from app.errors import Fault, ScenarioError, pointer
 
 
-def locate(error: ScenarioError, document: Any) -> ScenarioError:
-    """The error with its pointers, and those of its fixes, leading into `document` as it was sent."""
+def locate(error: ScenarioError, document: Any, num_located: int = 0) -> ScenarioError:
+    """The error with its pointers, and those of its fixes, leading into `document` as it was sent.
+
+    The first `num_located` faults do so already.
+    """
     places: dict[int, Mapping[str, int]] = {}  # step -> pointer part of the name -> which pair, where pairs were sent
 
     def pair_of(where: str) -> str | None:
@@ -38,6 +41,7 @@ def locate(error: ScenarioError, document: Any) -> ScenarioError:
             return operation
         return {**operation, "path": pair if operation["op"] == "remove" else f"{pair}/1"}
 
-    result = ScenarioError(map(located, error.faults), error.status)
+    faults = [*error.faults[:num_located], *map(located, error.faults[num_located:])]
+    result = ScenarioError(faults, error.status)
     result.num_faults = error.num_faults
     return result

@@ -1,7 +1,7 @@
 """From text to a `Scenario`: JSON with its duplicate keys, then the schema, every fault with its place.
 
-Raises `ScenarioError` with codes `bad_json`, `body_too_large`, `duplicate_key`, `unknown_key`, `schema` and
-`duplicate_req_id`. What is said about a value that does not fit the schema is in `schema_faults`.
+Raises `ScenarioError` with codes `bad_json`, `body_too_large`, `duplicate_key`, `unknown_key` and `schema`. What is said
+about a value that does not fit the schema is in `schema_faults`; what fields decide together is in `limits`.
 """
 
 import json
@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.errors import MAX_FAULTS, Fault, ScenarioError, pointer
-from app.scenario.limits import limit_faults
 from app.scenario.model import Patience, Scenario
 from app.scenario.schema_faults import describe, printable, schema_fault
 
@@ -76,24 +75,20 @@ def parse_json(body: bytes) -> Any:
 
 
 def parse_scenario(document: Any) -> Scenario:
-    """Check a JSON-like document against the format and against the bounds that several fields decide together.
+    """Check a JSON-like document against the format, field by field.
 
     Raises:
-        ScenarioError: `schema`, `unknown_key`, `duplicate_key`, `duplicate_req_id` (422).
+        ScenarioError: `schema`, `unknown_key` (422).
     """
     if not isinstance(document, dict):
         raise ScenarioError([Fault("", "schema", "schema.not_an_object", {"given": describe(document)})])
     try:
-        scenario = Scenario.model_validate(document, context=Patience())
+        return Scenario.model_validate(document, context=Patience())
     except ValidationError as error:
         details = error.errors(include_url=False)[:MAX_FAULTS]
         refusal = ScenarioError(schema_fault(detail, document) for detail in details)
         refusal.num_faults = error.error_count()
         raise refusal from None
-    faults = list(limit_faults(scenario))
-    if faults:
-        raise ScenarioError(faults)
-    return scenario
 
 
 def _unreadable(message: str, **params: Any) -> ScenarioError:

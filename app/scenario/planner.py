@@ -39,35 +39,40 @@ class _Request(Holder):
     initial_outputs: Sequence[int] | int = field(default=0)
 
 
-def plan_scenario(scenario: Scenario) -> Plan:
+def plan_scenario(scenario: Scenario, known_faults: Sequence[Fault] = ()) -> Plan:
     """Check every step of a scenario and make it explicit.
 
+    Args:
+        scenario: what was sent.
+        known_faults: what is wrong with it already. Requests that they name are not judged again.
+
     Raises:
-        ScenarioError: with every fault found (422).
+        ScenarioError: with every fault found, the known ones first (422).
     """
-    planner = _Planner(scenario)
-    plan = planner.run()
-    if planner.faults:
-        raise ScenarioError(planner.faults)
-    return plan
+    return _Planner(scenario, known_faults).run()
 
 
 class _Planner:
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, known_faults: Sequence[Fault]) -> None:
         self.scenario = scenario
         self.config = config = scenario.config
-        self.faults: list[Fault] = []
-        self.requests = {
-            request.req_id: _Request(
+        self.faults = list(known_faults)
+        blamed = {fault.params.get("req_id") for fault in known_faults}
+        self.requests: dict[str, _Request] = {}
+        for index, request in enumerate(scenario.requests):
+            if request.req_id in self.requests:
+                continue  # the first of its name is meant
+            is_faulty = request.req_id in blamed
+            prompt_len = 1 if is_faulty else request.num_prompt_tokens
+            self.requests[request.req_id] = _Request(
                 req_id=request.req_id,
                 request_idx=index,
                 base=token_id_base(index, config.max_model_len),
-                prompt_len=request.num_prompt_tokens,
-                prefill_len=request.num_prompt_tokens,
-                total_len=request.num_prompt_tokens,
+                prompt_len=prompt_len,
+                prefill_len=prompt_len,
+                total_len=prompt_len,
+                is_faulty=is_faulty,
             )
-            for index, request in enumerate(scenario.requests)
-        }
         self.num_live = 0
         self.num_given_blocks = 0
         named_ids = _named_block_ids(scenario)
@@ -82,6 +87,8 @@ class _Planner:
             planned = self._plan_step(index, step)
             if self.stopped is None:
                 steps.append(planned)
+        if self.faults:
+            raise ScenarioError(self.faults)
         facts = [
             RequestFacts(
                 base=state.base,
@@ -100,9 +107,10 @@ class _Planner:
     def _plan_initial(self) -> list[Admission]:
         free_rows = list(range(self.config.max_num_reqs))
         admissions: list[Admission] = []
-        entering = [request for request in self.scenario.requests if request.initial is not None]
-        for request in entering:
-            state, initial = self.requests[request.req_id], request.initial
+        states = self.requests.values()
+        entering = [state for state in states if self.scenario.requests[state.request_idx].initial is not None]
+        for state in entering:
+            initial = self.scenario.requests[state.request_idx].initial
             assert initial is not None
             where = pointer("requests", state.request_idx, "initial")
             outputs = initial.output_token_ids
@@ -110,9 +118,10 @@ class _Planner:
             num_computed = initial.num_computed_tokens
             if num_computed is None:
                 num_computed = state.prompt_len + num_outputs - 1 if num_outputs else 0
-            faults = list(
-                initial_faults(state.req_id, state.prompt_len, num_computed, initial, self.config.max_model_len, where)
-            )
+            faults: list[Fault] = []
+            if not state.is_faulty:
+                max_model_len = self.config.max_model_len
+                faults += initial_faults(state.req_id, state.prompt_len, num_computed, initial, max_model_len, where)
             row = initial.req_state_idx
             if row is not None and row not in free_rows:
                 params = {"req_id": state.req_id, "row": row, "max_num_reqs": self.config.max_num_reqs}
@@ -132,9 +141,9 @@ class _Planner:
                 state.was_admitted = state.is_live = True
                 self.num_live += 1
                 self.ledger.begin(state)
-            if faults:
-                self.faults += faults
-                state.is_faulty = True
+            self.faults += faults
+            state.is_faulty = state.is_faulty or bool(faults)
+            if state.is_faulty:
                 continue
             state.initial_outputs = outputs
             state.total_len = state.prompt_len + num_outputs
@@ -274,7 +283,8 @@ class _Planner:
                     self.faults.append(Fault(where, "unscheduled", "unscheduled", params, remove(where)))
 
     def _check_budget(self, index: int, step: Step) -> None:
-        total = sum(count for req_id, count in step.num_scheduled_tokens if req_id in self.requests)
+        first_counts = dict(reversed(step.num_scheduled_tokens))  # of a name given twice
+        total = sum(count for req_id, count in first_counts.items() if req_id in self.requests)
         limit = self.config.max_num_batched_tokens
         if total > limit:
             where = pointer("steps", index, "num_scheduled_tokens")

@@ -927,6 +927,47 @@ def test_a_request_can_be_wrong_in_several_ways_at_once() -> None:
     ]
 
 
+def test_faults_of_fields_together_and_of_steps_come_at_once() -> None:
+    scenario = of(
+        [
+            request("A"),
+            request("B", 500),
+            request("A", 4),
+            request("C"),
+            {"req_id": "D"},
+            request("E", initial={"block_ids": []}),
+        ],
+        step([["A", 99], ["B", 99], ["C", 25], ["C", 1], ["D", 1], ["E", 50]], finished_req_ids=["X"]),
+        step([["A", 99], ["B", 99], ["C", 25], ["E", 50]], preempted_req_ids=["D"]),
+        step({}, finished_req_ids=["F", "C"], new_block_ids={"B": [[], []]}),
+        max_num_batched_tokens=300,
+    )
+    scenario["start_step"] = 3
+    assert places(scenario) == [
+        ("schema", "/start_step"),
+        ("schema", "/requests/1/prompt_len"),
+        ("duplicate_req_id", "/requests/2/req_id"),
+        ("schema", "/requests/4"),
+        ("schema", "/requests/5/initial/block_ids"),
+        ("duplicate_key", "/steps/0/num_scheduled_tokens/3/0"),
+        ("schema", "/steps/2/new_block_ids/B"),
+        ("unknown_req_id", "/steps/0/finished_req_ids/0"),
+        ("unknown_req_id", "/steps/2/finished_req_ids/0"),
+        ("unscheduled", "/steps/2/new_block_ids/B"),
+    ]
+
+
+def test_what_follows_from_a_wrong_request_is_not_reported() -> None:
+    """Which of the two is meant is not known, nor how long the prompt is."""
+    scenario = of(
+        [request("A", 8), request("B", 500), request("A", 100)],
+        step({"A": 50, "B": 300}, sampled_token_ids={"A": 5}, new_block_ids={"A": [[0]]}),
+        step({"A": 50, "B": 1}),
+        max_num_batched_tokens=512,
+    )
+    assert places(scenario) == [("schema", "/requests/1/prompt_len"), ("duplicate_req_id", "/requests/2/req_id")]
+
+
 def test_several_faults_of_a_list_and_of_several_groups() -> None:
     scenario = one(step({"A": 8}, new_block_ids={"A": [[128, 1], [0, 1]]}), kv_cache_groups=blocks_of(4, 4))
     assert places(scenario) == [
