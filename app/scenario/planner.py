@@ -8,35 +8,18 @@ no loop runs over tokens.
 import dataclasses
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from app.errors import Fault, ScenarioError, pointer, remove
 from app.scenario.block_pool import BlockPool
-from app.scenario.blocks import BlockLedger, Holder
+from app.scenario.blocks import BlockLedger
+from app.scenario.initial import enter_initial
 from app.scenario.limits import MAX_GIVEN_BLOCKS
 from app.scenario.model import MAX_REQ_ID_LENGTH, Scenario, Step, num_given
 from app.scenario.plan import Admission, Plan, PlannedRequest, PlannedStep, RequestFacts, Stopped
-from app.scenario.step_checks import count_faults, hit_faults, initial_faults, sampled_faults
-from app.scenario.token_ids import draft_token_ids, rule_token_id, sampled_token_ids, token_id_base
-
-
-@dataclass
-class _Request(Holder):
-    """Walking state of one request."""
-
-    request_idx: int = 0
-    base: int = 0
-    prompt_len: int = 0
-    prefill_len: int = 0
-    total_len: int = 0
-    num_sampled: int = 0
-    was_admitted: bool = False
-    is_live: bool = False
-    is_finished: bool = False
-    is_faulty: bool = False  # its counts are wrong: what follows from them is not reported
-    is_refused: bool = False  # it should have got a row and could not: said once
-    initial_outputs: Sequence[int] | int = field(default=0)
+from app.scenario.step_checks import count_faults, hit_faults, sampled_faults
+from app.scenario.token_ids import draft_token_ids, sampled_token_ids
+from app.scenario.walk import WalkingRequest, walking_requests
 
 
 def plan_scenario(scenario: Scenario, known_faults: Sequence[Fault] = ()) -> Plan:
@@ -57,22 +40,7 @@ class _Planner:
         self.scenario = scenario
         self.config = config = scenario.config
         self.faults = list(known_faults)
-        blamed = {fault.params.get("req_id") for fault in known_faults}
-        self.requests: dict[str, _Request] = {}
-        for index, request in enumerate(scenario.requests):
-            if request.req_id in self.requests:
-                continue  # the first of its name is meant
-            is_faulty = request.req_id in blamed
-            prompt_len = 1 if is_faulty else request.num_prompt_tokens
-            self.requests[request.req_id] = _Request(
-                req_id=request.req_id,
-                request_idx=index,
-                base=token_id_base(index, config.max_model_len),
-                prompt_len=prompt_len,
-                prefill_len=prompt_len,
-                total_len=prompt_len,
-                is_faulty=is_faulty,
-            )
+        self.requests = walking_requests(scenario, known_faults)
         self.num_live = 0
         self.num_given_blocks = 0
         named_ids = _named_block_ids(scenario)
@@ -102,78 +70,15 @@ class _Planner:
         ]
         return Plan(self.scenario, facts, initial, steps, self.ledger.num_columns, self.stopped)
 
-    # Requests that are there before step 0
-
     def _plan_initial(self) -> list[Admission]:
-        free_rows = list(range(self.config.max_num_reqs))
-        admissions: list[Admission] = []
-        states = self.requests.values()
-        entering = [state for state in states if self.scenario.requests[state.request_idx].initial is not None]
-        for state in entering:
-            initial = self.scenario.requests[state.request_idx].initial
-            assert initial is not None
-            where = pointer("requests", state.request_idx, "initial")
-            outputs = initial.output_token_ids
-            num_outputs = num_given(outputs)
-            num_computed = initial.num_computed_tokens
-            if num_computed is None:
-                num_computed = state.prompt_len + num_outputs - 1 if num_outputs else 0
-            faults: list[Fault] = []
-            if not state.is_faulty:
-                max_model_len = self.config.max_model_len
-                faults += initial_faults(state.req_id, state.prompt_len, num_computed, initial, max_model_len, where)
-            row = initial.req_state_idx
-            if row is not None and row not in free_rows:
-                params = {"req_id": state.req_id, "row": row, "max_num_reqs": self.config.max_num_reqs}
-                params["last"] = self.config.max_num_reqs - 1
-                message = "initial.row_range" if row >= self.config.max_num_reqs else "initial.row_taken"
-                fix = remove(where + "/req_state_idx")
-                faults.append(Fault(where + "/req_state_idx", "initial", message, params, fix))
-            elif not free_rows:
-                params = {"req_id": state.req_id, "max_num_reqs": self.config.max_num_reqs, "num_live": len(entering)}
-                faults.append(Fault(where, "rows", "rows.initial", params))
-                state.is_refused = True
-            elif row is None:
-                row = free_rows.pop()
-            else:
-                free_rows.remove(row)
-            if not state.is_refused:
-                state.was_admitted = state.is_live = True
-                self.num_live += 1
-                self.ledger.begin(state)
-            self.faults += faults
-            state.is_faulty = state.is_faulty or bool(faults)
-            if state.is_faulty:
-                continue
-            state.initial_outputs = outputs
-            state.total_len = state.prompt_len + num_outputs
-            state.num_computed_tokens = state.hit = num_computed
-            if initial.block_ids is None:
-                self.ledger.ask(state, num_computed)
-            else:
-                params = {"req_id": state.req_id}
-                self.faults += self.ledger.extend(state, initial.block_ids, num_computed, where + "/block_ids", params)
-            last = rule_token_id(state.base, state.total_len - 1) if isinstance(outputs, int) else outputs[-1]
-            admissions.append(
-                Admission(
-                    req_id=state.req_id,
-                    request_idx=state.request_idx,
-                    prompt_len=state.prompt_len,
-                    prefill_len=state.prefill_len,
-                    num_computed_tokens=num_computed,
-                    block_ids=(),
-                    req_state_idx=row,
-                    num_output_tokens=num_outputs,
-                    last_sampled_token=last if num_outputs else 0,
-                )
-            )
+        admissions, faults = enter_initial(self.scenario, self.requests.values(), self.ledger)
+        self.faults += faults
+        self.num_live = sum(state.is_live for state in self.requests.values())
         block_ids = self._allocate(0)
         return [
             dataclasses.replace(admission, block_ids=block_ids.get(admission.req_id) or self.ledger.no_blocks)
             for admission in admissions
         ]
-
-    # One step
 
     def _plan_step(self, index: int, step: Step) -> PlannedStep:
         scheduled_names = {req_id for req_id, _ in step.num_scheduled_tokens}
@@ -182,8 +87,8 @@ class _Planner:
         self._check_budget(index, step)
 
         planned: list[PlannedRequest] = []
-        fresh: list[_Request] = []
-        resumed: list[_Request] = []
+        fresh: list[WalkingRequest] = []
+        resumed: list[WalkingRequest] = []
         drafts: dict[str, list[int]] = {}
         sampled: dict[str, list[int]] = {}
         for req_id, count in step.num_scheduled_tokens:
@@ -291,7 +196,7 @@ class _Planner:
             params = {"step": index, "num_tokens": total, "limit": limit, "over": total - limit}
             self.faults.append(Fault(where, "budget", "budget", params))
 
-    def _admit(self, index: int, state: _Request, step: Step) -> bool:
+    def _admit(self, index: int, state: WalkingRequest, step: Step) -> bool:
         """Bring a request into the pool: its prompt, and what it has sampled so far if it was there before."""
         if state.is_refused:
             return False
@@ -312,7 +217,7 @@ class _Planner:
         state.num_computed_tokens = state.hit = step.num_computed_tokens.get(state.req_id, 0)
         return True
 
-    def _check_request(self, index: int, step: Step, state: _Request, request: PlannedRequest, is_new: bool) -> bool:
+    def _check_request(self, index: int, step: Step, state: WalkingRequest, request: PlannedRequest, is_new: bool) -> bool:
         """Judge one scheduled request and let its tables grow. False where its counts cannot be: it does not run then."""
         req_id = state.req_id
         faults = list(hit_faults(index, step, req_id, state.prefill_len, is_new))
@@ -336,7 +241,7 @@ class _Planner:
 
     def _fill_token_ids(
         self,
-        state: _Request,
+        state: WalkingRequest,
         step: Step,
         request: PlannedRequest,
         drafts: dict[str, list[int]],
@@ -365,7 +270,7 @@ class _Planner:
             self.ledger.is_exhausted = True
         return self.ledger.settle()
 
-    def _post_update(self, state: _Request, request: PlannedRequest, sampled: Sequence[int]) -> None:
+    def _post_update(self, state: WalkingRequest, request: PlannedRequest, sampled: Sequence[int]) -> None:
         num_rejected = 1 + request.num_drafts - len(sampled) if request.seq_len >= request.prefill_len else 0
         state.num_computed_tokens = request.seq_len - num_rejected
         state.total_len += len(sampled)

@@ -7,40 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.errors import Fault, pointer, remove, replace
-from app.scenario.model import Config, Initial, Step, num_given
+from app.scenario.model import Config, Step, num_given
 from app.scenario.plan import PlannedRequest
-
-
-def initial_faults(
-    req_id: str, prompt_len: int, num_computed: int, initial: Initial, max_model_len: int, where: str
-) -> Iterator[Fault]:
-    """Whether the computed and output counts of an `initial` request fit each other. `where` points to it."""
-    outputs = initial.output_token_ids
-    num_outputs = num_given(outputs)
-    params = {
-        "req_id": req_id,
-        "prompt_len": prompt_len,
-        "num_outputs": num_outputs,
-        "num_computed_tokens": num_computed,
-    }
-    at, outputs_at = where + "/num_computed_tokens", where + "/output_token_ids"
-    if not num_outputs:
-        right = prompt_len - 1
-        if num_computed > right:
-            message = "initial.computed_without_outputs"
-            yield Fault(at, "initial", message, params | {"right": right}, replace(at, right))
-        return
-    right = prompt_len + num_outputs - 1
-    if num_computed != right:
-        yield Fault(at, "initial", "initial.computed_with_outputs", params | {"right": right}, replace(at, right))
-    elif num_computed > max_model_len - 1:
-        most = max_model_len - prompt_len  # the last one is never computed
-        fix = replace(outputs_at, outputs[:most] if isinstance(outputs, list) else most)
-        is_sent = initial.num_computed_tokens is not None
-        if is_sent:
-            fix += replace(at, max_model_len - 1)
-        params |= {"limit": max_model_len - 1, "max_model_len": max_model_len, "right": most}
-        yield Fault(at if is_sent else outputs_at, "length", "length.initial", params, fix)
 
 
 def hit_faults(index: int, step: Step, req_id: str, prefill_len: int, is_new: bool) -> Iterator[Fault]:
