@@ -85,6 +85,15 @@ def sentence(fault: Fault) -> str:
     return sentences["en"]
 
 
+def with_pairs(scenario: Scenario) -> Scenario:
+    """The scenario with `num_scheduled_tokens` as pairs."""
+    result: Scenario = json.loads(json.dumps(scenario))
+    for one_step in result["steps"]:
+        if "num_scheduled_tokens" in one_step:
+            one_step["num_scheduled_tokens"] = [list(pair) for pair in one_step["num_scheduled_tokens"].items()]
+    return result
+
+
 def patched(document: Any, patch: Patch) -> Any:
     """The document after a JSON Patch (RFC 6902) of the operations that fixes are made of: add, remove, replace."""
     result = copy.deepcopy(document)
