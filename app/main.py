@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse
 
 from app import __version__
 from app.examples import examples
+from app.i18n import Language
 from app.settings import Settings, pick_device
 from app.trace.schema import describe
 from app.web.api import api_router, scenario_components
@@ -72,9 +73,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
-def _example_scenario(name: str) -> dict[str, Any] | None:
+def _example_scenario(name: str, language: Language) -> dict[str, Any] | None:
     example = examples().get(name)
-    return None if example is None else example.scenario
+    return None if example is None else example.scenario_in(language)
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

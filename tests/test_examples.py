@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from app.examples import examples
-from app.i18n import translator
+from app.i18n import LANGUAGES, translator
 from app.scenario import load_plan
 from app.trace.trace import trace_scenario
 
@@ -20,10 +20,22 @@ def steps_of(name: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("name", examples())
 def test_runs_to_its_end_with_every_check_holding(name: str) -> None:
     example = examples()[name]
-    assert example.scenario["title"] and example.scenario["description"] and example.group
+    for language in LANGUAGES:
+        assert all(example.describe(language).values())
     steps = steps_of(name)
     assert len(steps) == len(example.scenario["steps"])
     assert [check["name"] for step in steps for check in step["checks"] if not check["holds"]] == []
+
+
+def test_every_language_tells_the_same_of_an_example() -> None:
+    for example in examples().values():
+        assert example.scenario_in("zh")["steps"] is example.scenario["steps"]
+        english, chinese = (example.describe(language)["description"] for language in ("en", "zh"))
+        assert any("\u4e00" <= character <= "\u9fff" for character in chinese)
+        # A question that the reader is left with, in both.
+        assert english.endswith("?") and chinese.endswith("？")
+    groups = [[example.describe(language)["group"] for example in examples().values()] for language in LANGUAGES]
+    assert len(set(groups[0])) == len(set(groups[1])) == len(set(zip(*groups, strict=True)))
 
 
 def test_worked_example() -> None:

@@ -136,20 +136,32 @@ def api_router(device: torch.device) -> APIRouter:
         return await compute(lambda: _charts(body, language))
 
     @router.get("/examples", summary="The gallery")
-    async def list_examples() -> list[dict[str, str]]:
+    async def list_examples(
+        request: Request,
+        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
+            str, Query(description="Language of the texts: en or zh; default by Accept-Language.")
+        ] = "",
+    ) -> Response:
         """Name, title, description and group of every example."""
-        return [example.describe() for example in examples().values()]
+        language = request_language(request)
+        return _in_language([example.describe(language) for example in examples().values()])
 
     @router.get(
         "/examples/{name}",
         summary="One example, as a scenario",
         responses={404: {"description": "No such example.", **_PROBLEM}},
     )
-    async def get_example(name: str) -> Response:
+    async def get_example(
+        request: Request,
+        name: str,
+        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
+            str, Query(description="Language of its title and description: en or zh; default by Accept-Language.")
+        ] = "",
+    ) -> Response:
         example = examples().get(name)
         if example is None:
             raise ScenarioError([Fault("", "not_found", "not_found.example", {"name": name[:128]})], status=404)
-        return Response(orjson.dumps(example.scenario), media_type="application/json")
+        return _in_language(example.scenario_in(request_language(request)))
 
     @router.get("/spaces", summary="Every index space and how a cell follows from others")
     async def spaces() -> Response:
@@ -200,6 +212,11 @@ def _trace(body: bytes, device: torch.device, language: Language, first: int, la
 def _charts(body: bytes, language: Language) -> bytes:
     charts = build_charts(load_plan(parse_json(body)), translator(language))
     return orjson.dumps({"charts": [chart.as_json() for chart in charts], "script": describe_script()})
+
+
+def _in_language(body: object) -> Response:
+    """JSON whose words depend on who asks."""
+    return Response(orjson.dumps(body), media_type="application/json", headers={"Vary": "Accept-Language"})
 
 
 def _integer(name: str, text: str, limit: int) -> int:

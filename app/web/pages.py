@@ -61,12 +61,12 @@ class WorkbenchPage:
 def pages_router(
     *,
     describe: Callable[[], Mapping[str, Any]],
-    load_example: Callable[[str], Mapping[str, Any] | None],
+    load_example: Callable[[str, Language], Mapping[str, Any] | None],
     default_example: str = DEFAULT_EXAMPLE,
 ) -> APIRouter:
     """Routes of the pages.
 
-    `describe` gives the schema of the spaces, `load_example` the scenario of a gallery name or None.
+    `describe` gives the schema of the spaces, `load_example` the scenario of a gallery name in a language, or None.
     """
     router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
     environment = Environment(
@@ -79,9 +79,9 @@ def pages_router(
         lang = pick_language(query.get("lang"), request.headers.get("accept-language"))
         root = str(request.scope.get("root_path", "")).rstrip("/")
         asked = query.get("example") or default_example
-        scenario = load_example(asked)
+        scenario = load_example(asked, lang)
         shown = asked if scenario is not None else default_example
-        scenario = scenario if scenario is not None else load_example(default_example) or {}
+        scenario = scenario if scenario is not None else load_example(default_example, lang) or {}
         page = WorkbenchPage(
             lang=lang,
             lang_asked=query.get("lang") == lang,

@@ -506,6 +506,15 @@ def test_head(client: TestClient, path: str) -> None:
 # ---- what the rest answers
 
 
+def test_the_gallery_speaks_the_language_asked_for(client: TestClient) -> None:
+    first = client.get("/api/examples?lang=zh").json()[0]
+    assert (first["name"], first["title"], first["group"]) == ("worked-example", "一个解码，一个预填充分块", "入门")
+    by_header = client.get("/api/examples/worked-example", headers={"Accept-Language": "zh-CN"})
+    assert "Accept-Language" in by_header.headers["vary"]
+    assert by_header.json()["title"] == first["title"]
+    assert client.get("/api/examples/worked-example?lang=en").json()["title"] == "One decode, one prefill chunk"
+
+
 def test_every_example_can_be_traced(client: TestClient) -> None:
     listed = client.get("/api/examples").json()
     assert listed
