@@ -18,6 +18,7 @@ from app.trace.schema import describe
 from app.web.api import api_router, scenario_components
 from app.web.chart_script import script_router
 from app.web.glossary_api import glossary_router
+from app.web.head import HeadAsGet
 from app.web.pages import pages_router, static_files
 from app.web.problems import install_error_handlers
 
@@ -43,6 +44,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(
         CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["Content-Type", "Accept-Language"]
     )
+    app.add_middleware(HeadAsGet)
     install_error_handlers(app)
 
     @app.get("/healthz", tags=["service"], summary="Liveness")

@@ -141,14 +141,18 @@ class BlockTable:
             req_state_idx: [num_tokens] pool row of each token.
             positions: [num_tokens] int64.
         """
-        block_size, cp = self.block_size, self.cp
-        if cp.size == 1:
-            block_indices = positions // block_size  # [num_tokens] which logical block
-            block_offsets = positions % block_size  # [num_tokens] where inside it
-            block_numbers = self.block_table[req_state_idx, block_indices].to(torch.int64)  # [num_tokens] physical block
-            slot_ids = block_numbers * block_size + block_offsets  # [num_tokens] linear KV slot
-            return GroupSlots(block_indices, block_offsets, block_numbers, slot_ids)
+        if self.cp.size > 1:
+            return self.compute_local_slot_mapping(req_state_idx, positions)
+        block_size = self.block_size
+        block_indices = positions // block_size  # [num_tokens] which logical block
+        block_offsets = positions % block_size  # [num_tokens] where inside it
+        block_numbers = self.block_table[req_state_idx, block_indices].to(torch.int64)  # [num_tokens] physical block
+        slot_ids = block_numbers * block_size + block_offsets  # [num_tokens] linear KV slot
+        return GroupSlots(block_indices, block_offsets, block_numbers, slot_ids)
 
+    def compute_local_slot_mapping(self, req_state_idx: Tensor, positions: Tensor) -> GroupSlots:
+        """The same where several ranks share a request: a table entry is a virtual block, one block on every rank."""
+        block_size, cp = self.block_size, self.cp
         virtual_size = block_size * cp.size  # a virtual block: one block on every rank
         block_indices = positions // virtual_size  # [num_tokens] which virtual block
         virtual_offsets = positions % virtual_size  # [num_tokens] where inside it

@@ -6,11 +6,12 @@ physical orders (vllm/v1/attention/backends/utils.py, `get_kv_cache_layout`).
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from torch import Tensor
 
 Layout = Literal["NHD", "HND"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 ITEM_SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "fp8": 1}  # bytes per element
 
 

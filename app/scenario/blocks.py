@@ -57,6 +57,7 @@ class BlockLedger:
         self._patience = MAX_FAULTS  # ids that may be wrong before the others are not judged: no more are reported anyway
         self._named_ids = named_ids
         self._num_pool_blocks = pool.num_free
+        self.num_entries = 0  # in the tables of live requests, all groups
         self._num_cells: dict[int, int] = {}  # named block id -> cells of live tables that hold it
         self._num_outside = 0  # named ids in live tables that are no block of the pool
         # While strict: named block id -> (group, column) -> the requests by name that hold it there and may still read it.
@@ -127,6 +128,7 @@ class BlockLedger:
                 taken = [self.pool.take(count) for count in counts]
             for table, block_ids in zip(holder.tables, taken, strict=True):
                 table.extend(block_ids)
+                self.num_entries += len(block_ids)
             self._new[holder.req_id] = taken
         new = {req_id: block_ids for req_id, block_ids in self._new.items() if any(block_ids)}
         self._asked, self._new, self.num_asked = [], {}, 0
@@ -135,6 +137,7 @@ class BlockLedger:
     def release(self, holder: Holder) -> None:
         """Take back the blocks of a request that leaves: pool blocks to the front, group by group, each table reversed."""
         for group, table in enumerate(holder.tables):
+            self.num_entries -= len(table)
             own = table
             if holder.has_named_blocks:
                 own = array("i", (block_id for block_id in table if block_id > 0 and block_id not in self._named_ids))
@@ -154,6 +157,7 @@ class BlockLedger:
             start = len(table)
             new.append(array("i", (UNKNOWN_BLOCK if block_id is None else block_id for block_id in block_ids)))
             table.extend(new[-1])
+            self.num_entries += len(block_ids)
             for column, block_id in enumerate(block_ids, start):
                 if not block_id:
                     continue

@@ -58,6 +58,7 @@ class PlannedStep:
     num_live: int
     num_used_blocks: int
     num_free_blocks: int  # held by nobody
+    num_table_entries: int  # block ids in the tables of live requests, all groups
 
     @property
     def admitted_req_ids(self) -> frozenset[str]:

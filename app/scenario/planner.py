@@ -142,6 +142,7 @@ class _Planner:
             num_live=self.num_live,
             num_used_blocks=self.ledger.num_used_blocks,
             num_free_blocks=self.ledger.num_free_blocks,
+            num_table_entries=self.ledger.num_entries,
         )
 
     def _remove(self, index: int, step: Step, scheduled_names: set[str]) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ Every space that `schema` declares gets its values here: nested lists that follo
 The innermost lists are numpy arrays where they can be, since those are encoded without making a Python object per value.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK, BlockTable, is_local_token
 from app.pipeline.input_batch import TOKEN_SOURCES
-from app.pipeline.kv_cache import KVCacheLayout
+from app.pipeline.kv_cache import LAYOUTS, KVCacheLayout
 from app.pipeline.runner import Runner, StepRecord
 from app.scenario.plan import PlannedStep
 from app.trace.kv_blocks import KVBlocks, kv_blocks
@@ -94,7 +95,7 @@ def count_values(step: StepTensors) -> int:
     if record.batch is not None and record.padding is not None and record.flat is not None:
         count += 16 * record.batch.num_reqs + 3 * record.padding.num_reqs_padded
         count += sum(int(table.input_written_columns[: record.batch.num_reqs].sum()) for table in step.tables)
-        count += record.batch.num_tokens * (5 + 4 * num_groups) + num_groups * record.padding.num_tokens_padded
+        count += record.batch.num_tokens * (5 + 6 * num_groups) + num_groups * record.padding.num_tokens_padded
         count += 4 * len(record.flat.logits_indices) + 2
     return count
 
@@ -199,7 +200,7 @@ def _table_values(step: StepTensors) -> dict[str, Any]:
 def _slot_values(step: StepTensors) -> dict[str, Any]:
     padding, flat = step.record.padding, step.record.flat
     assert padding is not None and flat is not None
-    names = ("block_indices", "block_offsets", "block_numbers", "slot_mappings", "slot_byte_offsets")
+    names = ("block_indices", "block_offsets", "block_numbers", "slot_mappings")
     values: dict[str, list[Values]] = {name: [] for name in names}
     for table, slots, is_covered in zip(step.tables, step.record.slots, step.is_covered, strict=True):
         is_unknown = slots.block_numbers == UNKNOWN_BLOCK
@@ -209,12 +210,16 @@ def _slot_values(step: StepTensors) -> dict[str, Any]:
         is_unknown = is_unknown & ~is_elsewhere
         num_padding = padding.num_tokens_padded - len(slots.slot_ids)
         slot_mapping = torch.nn.functional.pad(slots.slot_ids, (0, num_padding), value=PAD_SLOT_ID)
-        byte_offsets = step.layout.byte_offsets(slots.block_numbers, slots.block_offsets, table.block_size)
         values["block_indices"].append(_array(slots.block_indices))
         values["block_offsets"].append(_masked(slots.block_offsets, is_elsewhere))
         values["block_numbers"].append(_masked(slots.block_numbers, is_elsewhere | is_unknown))
         values["slot_mappings"].append(_masked(slot_mapping, is_unknown))
-        values["slot_byte_offsets"].append(_masked(byte_offsets, is_elsewhere | is_unknown))
+        for order in LAYOUTS:
+            layout = dataclasses.replace(step.layout, order=order)
+            byte_offsets = layout.byte_offsets(slots.block_numbers, slots.block_offsets, table.block_size)
+            byte_values = values.setdefault(f"byte_offsets_{order.lower()}", [])
+            byte_values.append(_masked(byte_offsets, is_elsewhere | is_unknown))
+    values["slot_byte_offsets"] = values[f"byte_offsets_{step.layout.order.lower()}"]
     return values
 
 

@@ -16,7 +16,7 @@ class RowHistory:
     """How the request of each pool row came in, to tell a shared prefix from a block owned twice."""
 
     hits: Mapping[int, int]  # req_state_idx -> tokens it brought along
-    arrivals: Mapping[int, int]  # req_state_idx -> place in the order of admissions
+    arrivals: Mapping[int, int]  # req_state_idx -> place in the order of arrival; within a step the schedule's
 
 
 class StaleBlocks:
@@ -69,7 +69,8 @@ class PoolHistory:
 
     def after_step(self, planned: PlannedStep, runner: Runner) -> None:
         """Take note of who came and what they got."""
-        self.enter(planned.admissions, runner)
+        place = {request.req_id: index for index, request in enumerate(planned.scheduled)}
+        self.enter(sorted(planned.admissions, key=lambda admission: place[admission.req_id]), runner)
         for block_ids in planned.new_block_ids.values():
             self.stale_blocks.take(block_ids)
 

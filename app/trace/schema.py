@@ -71,7 +71,7 @@ def describe() -> dict[str, Any]:
     return {
         "version": 1,
         "spaces": {space.name: space.describe() for space in SPACES},
-        "sources": {space.source.symbol: space.source.describe_function() for space in SPACES},
+        "sources": {source.symbol: source.describe_function() for space in SPACES for source in space.sources},
         "coordinates": [{"name": name, "expr": compile_expression(text)} for name, text in COORDINATES],
         "walk": list(WALK),
     }

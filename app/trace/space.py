@@ -31,6 +31,7 @@ class Case:
     when: str | None = None
     inputs: Sequence[str] = ()
     control: Sequence[str] = ()
+    source: "Source | None" = None  # where other lines than the space's own compute these cells
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -40,6 +41,7 @@ class Case:
             "text": self.formula,
             "inputs": [compile_expression(text) for text in self.inputs],
             "control": [compile_expression(text) for text in self.control],
+            "source": None if self.source is None else self.source.describe(),
         }
 
 
@@ -92,6 +94,11 @@ class Space:
     vllm: tuple[str, str] | None  # file and symbol of vLLM 0.33.0
     holds: str | None = None
     exactness: Exactness = "exact"
+
+    @property
+    def sources(self) -> list[Source]:
+        """All functions that compute cells of the space."""
+        return [self.source, *(case.source for case in self.cases if case.source is not None)]
 
     def describe(self) -> dict[str, Any]:
         return {

@@ -46,6 +46,7 @@ def encode_trace(plan: Plan, device: torch.device, translate: Translate, first: 
     """
     end = len(plan.steps) - 1
     last = end if last is None else min(last, end)
+    _refuse_too_large(plan, first, last)
     config = plan.scenario.config
     layout = kv_cache_layout(config)
     runner = make_runner(plan, device)
@@ -156,6 +157,15 @@ def _run_window(
         checks = check_step(step, history.rows, config.num_blocks)
         steps.append(_describe_step(index, step, config, rows_before, checks, translate))
     return steps
+
+
+def _refuse_too_large(plan: Plan, first: int, last: int) -> None:
+    """Refuse a window whose first step is too large by its tokens and block tables alone, before any tensor is made."""
+    if first <= last:
+        step = plan.steps[first]
+        num_tokens = sum(request.num_tokens for request in step.scheduled)
+        if num_tokens + step.num_table_entries > MAX_VALUES:
+            raise _too_large(first, first - 1)
 
 
 def _too_large(first: int, last_that_fits: int) -> ScenarioError:

@@ -4,6 +4,7 @@ Bodies are read by hand, not by FastAPI, so that size, duplicate keys and every 
 """
 
 import os
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -70,8 +71,8 @@ PROBLEM_SCHEMA: dict[str, Any] = {
 def api_router(device: torch.device) -> APIRouter:
     """Routes under `/api`, computing on `device`."""
     router = APIRouter(prefix="/api", tags=["api"])
-    # Each computation is bound to one core; more of them than cores would only wait for each other.
-    limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
+    # Each computation is bound to one core. A few more than cores may run, so that a small one need not wait for large ones.
+    limiter = anyio.CapacityLimiter(4 + (os.cpu_count() or 1))
 
     async def compute(work: Callable[[], bytes]) -> Response:
         body = await anyio.to_thread.run_sync(work, limiter=limiter)
@@ -103,7 +104,7 @@ def api_router(device: torch.device) -> APIRouter:
 
         How the spaces of a step relate to each other is described by `GET /api/spaces`.
         """
-        window = (_integer("first", first, 0), _integer("last", last, -1) if last else None)
+        window = (_integer("first", first, 0) if first else 0, _integer("last", last, -1) if last else None)
         body = await _read_body(request)
         language = request_language(request)
         return await compute(lambda: _trace(body, device, language, *window))
@@ -198,7 +199,7 @@ async def _read_body(request: Request) -> bytes:
         body += chunk
         if len(body) > MAX_BODY_BYTES:
             declared = request.headers.get("content-length", "")
-            size = int(declared) if declared.isdecimal() else len(body)
+            size = int(declared) if declared.isdecimal() and len(declared) < 16 else len(body)
             params = {"bytes": max(size, len(body)), "limit": MAX_BODY_BYTES}
             raise ScenarioError([Fault("", "body_too_large", "body_too_large", params)], status=413)
     return bytes(body)
@@ -220,8 +221,7 @@ def _in_language(body: object) -> Response:
 
 
 def _integer(name: str, text: str, limit: int) -> int:
-    digits = text.removeprefix("-")
-    value = int(text) if digits.isascii() and digits.isdecimal() and len(digits) <= 9 else limit - 1
+    value = int(text[:12]) if re.fullmatch(r"-?[0-9]+", text) else limit - 1  # so many digits are past every end
     if value < limit:
         params = {"name": name, "given": text[:40], "limit": limit}
         raise ScenarioError([Fault("", "schema", "query.integer", params)])

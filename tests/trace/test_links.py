@@ -85,3 +85,17 @@ def test_every_declared_space_marks_real_lines() -> None:
         lines = SCHEMA["sources"][space["source"]["symbol"]]["lines"]
         assert space["source"]["mark"], name
         assert all(0 <= line < len(lines) for line in space["source"]["mark"]), name
+
+
+def test_the_code_shown_is_the_branch_that_ran() -> None:
+    """With context parallelism other lines compute the slots than without."""
+    for title, symbol in (
+        ("worked-example", None),
+        ("context-parallel-rank-1-of-2", "BlockTable.compute_local_slot_mapping"),
+    ):
+        for step, scope in scopes(trace_of(SCENARIOS[title])):
+            for name in ("block_indices", "block_numbers", "slot_mappings"):
+                for at, value in cells(step["spaces"][name]["values"], 2):
+                    case, _ = explain(name, at, value, scope)
+                    source = case["source"] or SCHEMA["spaces"][name]["source"]
+                    assert source["symbol"] == (symbol or "BlockTable.compute_slot_mapping"), (title, name, at)

@@ -158,12 +158,17 @@ def test_windows(client: TestClient, first: int | None, last: int | None) -> Non
     assert [line["index"] for line in trace["summary"]] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("query", ["first=0&last=", "last="])
+@pytest.mark.parametrize("query", ["first=0&last=", "last=", "first=", "first=&last="])
 def test_an_empty_last_is_the_default(client: TestClient, query: str) -> None:
     assert len(post(client, four_steps(), f"?{query}")["steps"]) == 4
 
 
-@pytest.mark.parametrize("value", ["-2", "x", "1.0", "+1", " 1", "1e3", "٣", "--1", "-", "9" * 5000, "%00", "0x1", "null"])
+@pytest.mark.parametrize("digits", [10, 5000])
+def test_a_last_of_many_digits_is_clipped(client: TestClient, digits: int) -> None:
+    assert len(post(client, four_steps(), "?last=" + "9" * digits)["steps"]) == 4
+
+
+@pytest.mark.parametrize("value", ["-2", "x", "1.0", "+1", " 1", "1e3", "٣", "--1", "-", "%00", "0x1", "null"])
 @pytest.mark.parametrize(("name", "limit"), [("first", 0), ("last", -1)])
 def test_windows_that_are_none(client: TestClient, name: str, limit: int, value: str) -> None:
     (error,) = problem(client.post(f"/api/trace?{name}={value.replace('+', '%2B')}", json=four_steps()), 422)

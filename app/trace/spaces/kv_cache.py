@@ -17,6 +17,12 @@ def _within_block(num_tokens: str) -> str:
     return f"min(max({num_tokens} - {_BLOCK_OF} * {_SIZE}, 0), {_SIZE})"
 
 
+_NHD = "slot_mappings[group, flat_token_idx] * bytes_per_slot"
+_HND = (
+    "(block_numbers[group, flat_token_idx] * num_kv_heads * block_size[group] + block_offsets[group, flat_token_idx])"
+    " * bytes_per_head"
+)
+
 KV_CACHE = [
     Space(
         "slot_byte_offsets",
@@ -28,18 +34,34 @@ KV_CACHE = [
             Case("slot_byte_offsets.unknown", when="slot_mappings[group, flat_token_idx] == None"),
             Case(
                 "slot_byte_offsets.nhd",
-                "slot_mappings[group, flat_token_idx] * bytes_per_slot",
+                _NHD,
                 when="kv_layout == 'NHD'",
             ),
             Case(
                 "slot_byte_offsets.hnd",
-                "(block_numbers[group, flat_token_idx] * num_kv_heads * block_size[group]"
-                " + block_offsets[group, flat_token_idx]) * bytes_per_head",
+                _HND,
             ),
         ],
         Source(KVCacheLayout.byte_offsets, ("return ",)),
         ("vllm/v1/attention/backends/utils.py", "get_kv_cache_layout"),
         exactness="illustrative",
+    ),
+    *(
+        Space(
+            f"byte_offsets_{layout.lower()}",
+            ("group", "flat_token_idx"),
+            "int64",
+            "kv-cache",
+            [
+                Case("slot_byte_offsets.none", when="slot_mappings[group, flat_token_idx] == -1"),
+                Case("slot_byte_offsets.unknown", when="slot_mappings[group, flat_token_idx] == None"),
+                Case(f"slot_byte_offsets.{layout.lower()}", formula),
+            ],
+            Source(KVCacheLayout.byte_offsets, ("return slot_ids",) if layout == "NHD" else ("return ((block_numbers",)),
+            ("vllm/v1/attention/backends/utils.py", "get_kv_cache_layout"),
+            exactness="illustrative",
+        )
+        for layout, formula in (("NHD", _NHD), ("HND", _HND))
     ),
     Space(
         "kv_block_ids",

@@ -40,6 +40,10 @@ BLOCK_TABLES = [
 _POSITION = "positions[flat_token_idx]"
 _TOKEN_ROW = "idx_mapping[token_batch_idx[flat_token_idx]]"
 
+_BLOCK = f"block_tables[group, {_TOKEN_ROW}, block_indices[group, flat_token_idx]]"
+_SLOT = "block_numbers[group, flat_token_idx_padded] * block_size[group] + block_offsets[group, flat_token_idx_padded]"
+_LOCAL_ONLY = Source(BlockTable.compute_local_slot_mapping, ("is_local = ", "torch.where(is_local"))
+
 SLOT_MAPPING = [
     Space(
         "block_indices",
@@ -48,7 +52,11 @@ SLOT_MAPPING = [
         "slot-mapping",
         [
             Case("block_indices", f"{_POSITION} // block_size[group]", when="dcp_size == 1"),
-            Case("block_indices.parallel", f"{_POSITION} // (block_size[group] * dcp_size)"),
+            Case(
+                "block_indices.parallel",
+                f"{_POSITION} // (block_size[group] * dcp_size)",
+                source=Source(BlockTable.compute_local_slot_mapping, ("virtual_size = ", "block_indices = ")),
+            ),
         ],
         Source(BlockTable.compute_slot_mapping, ("block_indices = positions",)),
         (BLOCK_TABLE, "_compute_slot_mappings_kernel"),
@@ -61,17 +69,22 @@ SLOT_MAPPING = [
         "slot-mapping",
         [
             Case("block_offsets", f"{_POSITION} % block_size[group]", when="dcp_size == 1"),
-            Case("not_local", when="not is_local[flat_token_idx]", inputs=("is_local[flat_token_idx]",)),
+            Case(
+                "not_local",
+                when="not is_local[flat_token_idx]",
+                inputs=("is_local[flat_token_idx]",),
+                source=_LOCAL_ONLY,
+            ),
             Case(
                 "block_offsets.parallel",
                 f"{_POSITION} % (block_size[group] * dcp_size) // (dcp_interleave * dcp_size) * dcp_interleave"
                 f" + {_POSITION} % dcp_interleave",
+                source=Source(
+                    BlockTable.compute_local_slot_mapping, ("virtual_offsets = ", "rounds = ", "block_offsets = ")
+                ),
             ),
         ],
-        Source(
-            BlockTable.compute_slot_mapping,
-            ("block_offsets = ", "virtual_offsets = ", "rounds = "),
-        ),
+        Source(BlockTable.compute_slot_mapping, ("block_offsets = ",)),
         (BLOCK_TABLE, "_compute_slot_mappings_kernel"),
         holds="block_offset",
     ),
@@ -85,6 +98,7 @@ SLOT_MAPPING = [
                 "not_local",
                 when="dcp_size > 1 and not is_local[flat_token_idx]",
                 inputs=("is_local[flat_token_idx]",),
+                source=_LOCAL_ONLY,
             ),
             Case(
                 "block_numbers.missing",
@@ -93,10 +107,16 @@ SLOT_MAPPING = [
             ),
             Case(
                 "block_numbers.unknown",
-                f"block_tables[group, {_TOKEN_ROW}, block_indices[group, flat_token_idx]]",
+                _BLOCK,
                 when="value == None",
             ),
-            Case("block_numbers", f"block_tables[group, {_TOKEN_ROW}, block_indices[group, flat_token_idx]]"),
+            Case(
+                "block_numbers",
+                _BLOCK,
+                when="dcp_size > 1",
+                source=Source(BlockTable.compute_local_slot_mapping, ("block_numbers = ",)),
+            ),
+            Case("block_numbers", _BLOCK),
         ],
         Source(BlockTable.compute_slot_mapping, ("block_numbers = self",)),
         (BLOCK_TABLE, "_compute_slot_mappings_kernel"),
@@ -123,6 +143,7 @@ SLOT_MAPPING = [
                 "PAD_SLOT_ID",
                 when="dcp_size > 1 and not is_local[flat_token_idx_padded]",
                 inputs=("is_local[flat_token_idx_padded]",),
+                source=_LOCAL_ONLY,
             ),
             Case(
                 "slot_mappings.unknown",
@@ -131,9 +152,11 @@ SLOT_MAPPING = [
             ),
             Case(
                 "slot_mappings",
-                "block_numbers[group, flat_token_idx_padded] * block_size[group]"
-                " + block_offsets[group, flat_token_idx_padded]",
+                _SLOT,
+                when="dcp_size > 1",
+                source=Source(BlockTable.compute_local_slot_mapping, ("slot_ids = ",)),
             ),
+            Case("slot_mappings", _SLOT),
         ],
         Source(BlockTable.compute_slot_mapping, ("slot_ids = ",)),
         (BLOCK_TABLE, "_compute_slot_mappings_kernel"),

@@ -1,0 +1,82 @@
+"""What a trace says beside its spaces: owners, windows that are too large, usage, events."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from app.errors import ScenarioError
+from app.i18n import translator
+from app.scenario import load_plan
+from app.trace.trace import trace_scenario
+
+
+def trace_of(scenario: dict[str, Any], first: int = 0, last: int | None = None) -> dict[str, Any]:
+    return trace_scenario(load_plan(scenario), torch.device("cpu"), translator("en"), first, last)
+
+
+def test_a_shared_prefix_is_judged_in_the_order_of_the_schedule() -> None:
+    """R comes back, N is new: N is added first, but R is scheduled first, and N's hit covers the block they share."""
+    trace = trace_of(
+        {
+            "version": 1,
+            "config": {"kv_cache_groups": [{"name": "full", "block_size": 4}]},
+            "requests": [{"req_id": "R", "prompt_len": 8}, {"req_id": "N", "prompt_len": 8}],
+            "steps": [
+                {"num_scheduled_tokens": {"R": 8}, "new_block_ids": {"R": [[1, 2]]}},
+                {"preempted_req_ids": ["R"]},
+                {
+                    "num_scheduled_tokens": [["R", 9], ["N", 4]],
+                    "num_computed_tokens": {"N": 4},
+                    "new_block_ids": {"R": [[5, 6, 7]], "N": [[5, 8]]},
+                },
+            ],
+        }
+    )
+    assert all(check["holds"] for step in trace["steps"] for check in step["checks"])
+
+
+def test_a_step_that_is_too_large_is_refused_before_it_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = {
+        "version": 1,
+        "config": {
+            "max_num_reqs": 16,
+            "max_model_len": 2**20,
+            "num_blocks": 2**24,
+            "kv_cache_groups": [{"name": "full", "block_size": 1}],
+        },
+        "requests": [
+            {"req_id": f"r{index}", "prompt_len": 1, "initial": {"output_token_ids": 300_000}} for index in range(15)
+        ],
+        "steps": [{"num_scheduled_tokens": {"r0": 1}}],
+    }
+    monkeypatch.setattr("app.trace.trace.make_runner", lambda *_: pytest.fail("tensors were made"))
+    with pytest.raises(ScenarioError) as refused:  # 15 * 300,000 block ids
+        trace_of(scenario)
+    assert refused.value.status == 413
+    fault = refused.value.faults[0]
+    assert (fault.code, fault.params["last"]) == ("response_too_large", -1)
+
+
+def test_usage_counts_blocks_slots_and_what_reserving_would_take() -> None:
+    trace = trace_of(
+        {
+            "version": 1,
+            "requests": [{"req_id": "B", "prompt_len": 31}, {"req_id": "A", "prompt_len": 24}],
+            "steps": [
+                {"num_scheduled_tokens": {"B": 31, "A": 16}},
+                {"finished_req_ids": ["A"], "num_scheduled_tokens": {"B": 1}},
+            ],
+        }
+    )
+    first, second = (step["kv_cache"] for step in trace["steps"])
+    group = first["groups"][0]
+    assert (first["num_blocks"], first["num_used_blocks"], first["num_free_blocks"]) == (127, 3, 124)
+    assert (group["num_slots"], group["num_filled_slots"], group["num_waste_slots"]) == (48, 47, 1)  # 3 * 16; 31 + 16
+    assert group["num_reserved_slots"] == 256  # 2 requests * 128
+    assert group["bytes_per_layer"] == 48 * 4_096
+    assert second["num_stale_blocks"] == 1  # A's block
+    stale = trace["steps"][1]["spaces"]
+    assert stale["stale_block_req_ids"]["values"] == ["A"]
+    events = trace["steps"][1]["events"]
+    assert [event["kind"] for event in events] == ["remove_request", "post_update"]
