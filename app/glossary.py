@@ -156,6 +156,8 @@ TERMS: dict[str, Term] = {
     ),
     # KV cache
     "slot_byte_offsets": Term("byte_offset slot-bytes int32-limit"),
+    "byte_offsets_nhd": Term("slot_byte_offsets slot-bytes nhd"),
+    "byte_offsets_hnd": Term("slot_byte_offsets slot-bytes hnd"),
     "kv_block_ids": Term("block_id block-pool kv_block_rows"),
     "kv_block_groups": Term("kv-cache-group group"),
     "kv_block_rows": Term("req_state_idx kv_block_ids"),

@@ -6,7 +6,7 @@
  * coordinates it has or implies (the walk), and what state it is in.
  */
 import { derivations } from './program.js';
-import { formulaPieces } from './formula.js';
+import { cellFormula, formulaPieces } from './formula.js';
 import { isNull } from './trace.js';
 
 /** @typedef {import('./trace.js').Value} Value */
@@ -18,6 +18,7 @@ import { isNull } from './trace.js';
  * @property {number[]} at
  * @property {Value} value
  * @property {import('./schema.js').SpaceDef} def
+ * @property {import('./schema.js').Source | null} source the code that computed it: of its case, else of its space
  * @property {string} note  key of the sentence that says what this cell is
  * @property {string} state what the note says about the cell beyond being data: stale, padding, ...
  * @property {Piece[]} formula
@@ -78,14 +79,14 @@ export function explain(links, name, at, assume = {}) {
   const value = space.get(at);
   const found = program.caseOf(at, value);
   const one = found ? def.cases[found.index] : null;
-  const formula = one && one.formula !== null ? formulaPieces(one.formula, links.context, program.vars, links.schema.symbols) : [];
+  const formula = one && one.formula !== null ? cellFormula(one.formula, links.context, program.vars, links.schema.symbols) : [];
   const coordinates = coordinatesOf(links, def, at, value, assume);
   /** @type {Record<string, Value>} */
   const params = { value };
   for (const coordinate of coordinates.values()) params[coordinate.name] = coordinate.value;
   const walk = links.schema.walk.flatMap((step) => coordinates.get(step) ?? []);
   const note = one?.note ?? '';
-  return { space: name, at, value, def, note, state: stateOf(note, value), formula, walk, params };
+  return { space: name, at, value, def, source: one?.source ?? def.source, note, state: stateOf(note, value), formula, walk, params };
 }
 
 /**

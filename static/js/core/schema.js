@@ -9,10 +9,12 @@ import { spacesOf } from './expr.js';
 /** @typedef {import('./expr.js').Expr} Expr */
 /**
  * How a cell follows from others, where `when` holds. The cells of `formula` and `inputs` are read, those of `control` only order it.
- * @typedef {{when: Expr, formula: Expr, note: string, inputs?: Expr[], control?: Expr[]}} Case
+ * Other lines than the space's own may compute its cells: `source`.
+ * @typedef {{when: Expr, formula: Expr, note: string, inputs?: Expr[], control?: Expr[], source?: Source | null}} Case
  */
 /** @typedef {{file: string, first_line: number, lines: string[]}} SourceFunction */
 /** @typedef {SourceFunction & {symbol: string, mark: number[]}} Source */
+/** Lines of a function as the server sends them. @typedef {{symbol: string, mark: number[]} | null} Marked */
 /**
  * @typedef {object} SpaceDef
  * @property {string[]} dims
@@ -27,7 +29,7 @@ import { spacesOf } from './expr.js';
 /**
  * @typedef {object} SchemaJson
  * @property {number} version
- * @property {Record<string, Omit<SpaceDef, 'source'> & {source: {symbol: string, mark: number[]} | null}>} spaces
+ * @property {Record<string, Omit<SpaceDef, 'source' | 'cases'> & {source: Marked, cases: (Omit<Case, 'source'> & {source?: Marked})[]}>} spaces
  * @property {Record<string, SourceFunction>} [sources] functions by symbol
  * @property {{name: string, expr: Expr}[]} coordinates
  * @property {string[]} walk
@@ -42,9 +44,13 @@ export class Schema {
     this.json = json;
     /** @type {Map<string, SpaceDef>} */
     this.spaces = new Map();
-    for (const [name, { source, ...def }] of Object.entries(json.spaces)) {
-      const code = source && json.sources?.[source.symbol];
-      this.spaces.set(name, { ...def, source: source && code ? { ...code, ...source } : null });
+    const withCode = (/** @type {Marked | undefined} */ marked) => {
+      const code = marked && json.sources?.[marked.symbol];
+      return marked && code ? { ...code, ...marked } : null;
+    };
+    for (const [name, { source, cases, ...def }] of Object.entries(json.spaces)) {
+      const explained = cases.map((one) => ({ ...one, source: withCode(one.source) }));
+      this.spaces.set(name, { ...def, source: withCode(source), cases: explained });
     }
     this.coordinates = json.coordinates;
     this.walk = json.walk;

@@ -179,7 +179,8 @@ function uses(view, cell) {
 
 /** @param {View} view @param {Explanation} cell */
 function code(view, cell) {
-  const { source, vllm, exactness } = cell.def;
+  const { source } = cell;
+  const { vllm, exactness } = cell.def;
   const { t } = view;
   const marked = new Set(source?.mark ?? []);
   const excerpt = source ? around(source) : [];
