@@ -1,0 +1,117 @@
+// @ts-check
+/**
+ * What a cell of the schedule holds and what may be typed into it: how many tokens run, or that the request finishes or
+ * is preempted there. Typed text in, a scenario out; and which steps a request spends in the pool.
+ */
+import { scheduled, setScheduled } from './edits.js';
+
+/** @typedef {import('./edits.js').Scenario} Scenario */
+/** @typedef {'finish' | 'preempt'} Mark */
+/** @typedef {'waiting' | 'live' | 'finished' | 'preempted'} Residence */
+/** @typedef {{where: string, code: string, key: string, params: {step: number | null, req_id: string}}} EntryFault */
+
+/** The list of a step that says each mark. @type {Record<Mark, string>} */
+const LISTS = { finish: 'finished_req_ids', preempt: 'preempted_req_ids' };
+/** What is typed for a mark, in any language of the page. @type {Record<Mark, string[]>} */
+const WORDS = { finish: ['f', 'finish', '结束', '完成'], preempt: ['p', 'preempt', '抢占'] };
+const MARKS = /** @type {Mark[]} */ (Object.keys(LISTS));
+/** The largest count that the format knows. */
+const MOST = 2 ** 31 - 1;
+
+/**
+ * @param {string} text as typed
+ * @returns {number | Mark | string | null} null: not scheduled; any other text is no entry, and stays as it is to be said
+ */
+export function readEntry(text) {
+  const typed = text.trim().normalize('NFKC');
+  if (typed === '') return null;
+  const mark = MARKS.find((name) => WORDS[name].includes(typed.toLowerCase()));
+  if (mark) return mark;
+  if (!/^\d{1,10}$/.test(typed)) return typed;
+  return Number(typed) === 0 ? null : Number(typed);
+}
+
+/** @param {Scenario} draft @param {number} step @param {string} reqId @returns {Mark | null} */
+export function markOf(draft, step, reqId) {
+  return MARKS.find((mark) => draft.steps[step]?.[LISTS[mark]]?.includes(reqId)) ?? null;
+}
+
+/**
+ * A cell holds one thing: a count takes the mark away, a mark the count.
+ * @param {Scenario} draft
+ * @param {number} step
+ * @param {string} reqId
+ * @param {number | Mark | string | null} entry
+ * @returns {Scenario}
+ */
+export function setEntry(draft, step, reqId, entry) {
+  const mark = MARKS.find((name) => name === entry) ?? null;
+  const counted = setScheduled(draft, step, reqId, mark ? null : entry);
+  const steps = counted.steps.map((old, index) => {
+    if (index !== step) return old;
+    const next = { ...old };
+    for (const name of MARKS) {
+      const others = (old[LISTS[name]] ?? []).filter((/** @type {string} */ one) => one !== reqId);
+      const names = name === mark ? [...others, reqId] : others;
+      if (names.length > 0) next[LISTS[name]] = names;
+      else delete next[LISTS[name]];
+    }
+    return next;
+  });
+  return { ...counted, steps };
+}
+
+/**
+ * Where a request is in each step: not in the pool yet, in it, finished, or preempted until it is scheduled again.
+ * @param {Scenario} draft
+ * @param {import('./edits.js').ScenarioRequest} request
+ * @returns {Residence[]}
+ */
+export function residence(draft, request) {
+  /** @type {Residence} */
+  let where = request.initial ? 'live' : 'waiting';
+  return draft.steps.map((_, step) => {
+    const mark = markOf(draft, step, request.req_id);
+    if (mark) where = mark === 'finish' ? 'finished' : 'preempted';
+    else if (where !== 'finished' && (scheduled(draft, step, request.req_id) ?? 0) !== 0) where = 'live';
+    return where;
+  });
+}
+
+/**
+ * How many tokens of its prompt a request that joins can run in a step: all, or what the step's budget leaves.
+ * @param {Scenario} draft
+ * @param {number} step
+ * @param {number} promptLen
+ * @param {{max_num_batched_tokens?: number, max_num_reqs?: number}} limits
+ */
+export function roomFor(draft, step, promptLen, { max_num_batched_tokens: budget = 64, max_num_reqs: rows = 8 }) {
+  const live = draft.requests.filter((request) => residence(draft, request)[step] === 'live').length;
+  if (live >= rows) return 0;
+  const taken = (draft.steps[step]?.num_scheduled_tokens ?? []).reduce((sum, [, count]) => sum + (Number(count) || 0), 0);
+  return Math.max(0, Math.min(promptLen, budget - taken));
+}
+
+/**
+ * Entries that are no whole number of tokens: nothing that the server need be asked about. `key` names the sentence.
+ * @param {Scenario} draft
+ * @returns {EntryFault[]}
+ */
+export function entryFaults(draft) {
+  /** @type {EntryFault[]} */
+  const faults = [];
+  draft.requests.forEach(({ req_id, prompt_len: length, prompt_token_ids: ids }, place) => {
+    if (ids === undefined && !isCount(length)) faults.push({ where: `/requests/${place}/prompt_len`, code: 'entry', key: 'entry.prompt', params: { step: null, req_id } });
+  });
+  draft.steps.forEach(({ num_scheduled_tokens: pairs }, step) => {
+    (pairs ?? []).forEach(([req_id, count], place) => {
+      if (!isCount(count)) faults.push({ where: `/steps/${step}/num_scheduled_tokens/${place}/1`, code: 'entry', key: 'entry.count', params: { step, req_id } });
+    });
+  });
+  return faults;
+}
+
+/** @param {unknown} value */
+function isCount(value) {
+  return Number.isInteger(value) && Number(value) > 0 && Number(value) <= MOST;
+}

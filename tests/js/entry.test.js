@@ -1,0 +1,60 @@
+// @ts-check
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toDraft, scheduled } from '../../static/js/core/edits.js';
+import { entryFaults, markOf, readEntry, residence, roomFor, setEntry } from '../../static/js/core/entry.js';
+
+const draft = toDraft({
+  version: 1,
+  requests: [{ req_id: 'F', prompt_len: 40 }, { req_id: 'H', prompt_len: 10 }, { req_id: 'G', prompt_len: 12 }],
+  steps: [
+    { num_scheduled_tokens: { F: 40, H: 10 } },
+    { finished_req_ids: ['F'], num_scheduled_tokens: { H: 1, G: 12 } },
+    { preempted_req_ids: ['G'], num_scheduled_tokens: { H: 1 } },
+    { num_scheduled_tokens: { G: 13 } },
+  ],
+});
+
+test('what is typed is a count, a mark, nothing, or no entry at all', () => {
+  for (const [text, entry] of /** @type {[string, any][]} */ ([['8', 8], [' ８ ', 8], ['0', null], ['00', null], ['', null], ['f', 'finish'], ['F', 'finish'], ['结束', 'finish'], ['preempt', 'preempt'], ['抢占', 'preempt'], ['-1', '-1'], ['8.5', '8.5'], ['x', 'x'], ['99999999999', '99999999999']])) {
+    assert.equal(readEntry(text), entry, text);
+  }
+});
+
+test('a cell holds a count or a mark, never both, and no empty list stays behind', () => {
+  const finished = setEntry(draft, 2, 'H', 'finish');
+  assert.equal(markOf(finished, 2, 'H'), 'finish');
+  assert.equal(scheduled(finished, 2, 'H'), undefined);
+  const swapped = setEntry(finished, 2, 'H', 'preempt');
+  assert.equal('finished_req_ids' in swapped.steps[2], false);
+  assert.deepEqual(swapped.steps[2].preempted_req_ids, ['G', 'H']);
+  const counted = setEntry(swapped, 2, 'H', 1);
+  assert.equal(markOf(counted, 2, 'H'), null);
+  assert.equal(scheduled(counted, 2, 'H'), 1);
+  assert.equal(markOf(setEntry(finished, 2, 'H', null), 2, 'H'), null);
+  assert.equal(markOf(draft, 2, 'H'), null);
+});
+
+test('a request waits, lives, and leaves the pool for good or until it is scheduled again', () => {
+  const [f, h, g] = draft.requests.map((request) => residence(draft, request));
+  assert.deepEqual(f, ['live', 'finished', 'finished', 'finished']);
+  assert.deepEqual(h, ['live', 'live', 'live', 'live']);
+  assert.deepEqual(g, ['waiting', 'live', 'preempted', 'live']);
+  assert.equal(residence(draft, { req_id: 'Z', initial: {} })[0], 'live');
+});
+
+test('a new request gets its prompt, or what budget and rows leave', () => {
+  assert.equal(roomFor(draft, 1, 16, {}), 16);
+  assert.equal(roomFor(draft, 0, 16, {}), 14); // 64 - 50
+  assert.equal(roomFor(draft, 0, 16, { max_num_batched_tokens: 50 }), 0);
+  assert.equal(roomFor(draft, 1, 16, { max_num_reqs: 2 }), 0);
+});
+
+test('what is no whole number is known without asking the server', () => {
+  assert.deepEqual(entryFaults(draft), []);
+  const [fault, ...more] = entryFaults(setEntry(draft, 1, 'G', '-3'));
+  assert.deepEqual(more, []);
+  assert.deepEqual([fault.where, fault.key, fault.params], ['/steps/1/num_scheduled_tokens/1/1', 'entry.count', { step: 1, req_id: 'G' }]);
+  const wrong = { ...draft, requests: [{ req_id: 'F', prompt_len: /** @type {any} */ ('many') }, ...draft.requests.slice(1)] };
+  assert.deepEqual(entryFaults(wrong).map(({ key }) => key), ['entry.prompt']);
+});
