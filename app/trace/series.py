@@ -8,7 +8,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.pipeline.cudagraph import CudaGraphDispatcher
 from app.scenario.model import Config
 from app.scenario.plan import Plan, PlannedStep
 from app.trace.summary import summarise
@@ -58,13 +57,7 @@ class PoolSeries:
 
 def token_series(plan: Plan) -> TokenSeries:
     """How many tokens each step runs; drafts are counted apart, padding is what a graph adds to them."""
-    config = plan.scenario.config
-    summary = summarise(
-        plan,
-        CudaGraphDispatcher(
-            config.cudagraph.mode, config.cudagraph.capture_sizes, config.max_num_reqs, config.num_speculative_tokens
-        ),
-    )
+    summary = summarise(plan)
     return TokenSeries(
         prefill=[step["num_prefill_tokens"] for step in summary],
         decode=[step["num_decode_tokens"] for step in summary],

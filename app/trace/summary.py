@@ -6,8 +6,11 @@ from app.pipeline.cudagraph import BatchShape, CudaGraphDispatcher
 from app.scenario.plan import Plan, PlannedStep
 
 
-def summarise(plan: Plan, dispatcher: CudaGraphDispatcher) -> list[dict[str, Any]]:
+def summarise(plan: Plan) -> list[dict[str, Any]]:
     """Counts of every computed step. Draft tokens are counted apart from the prefill and decode tokens beside them."""
+    config = plan.scenario.config
+    graphs = config.cudagraph
+    dispatcher = CudaGraphDispatcher(graphs.mode, graphs.capture_sizes, config.max_num_reqs, config.num_speculative_tokens)
     return [_summarise_step(index, step, dispatcher) for index, step in enumerate(plan.steps)]
 
 

@@ -49,15 +49,13 @@ def encode_trace(plan: Plan, device: torch.device, translate: Translate, first: 
     _refuse_too_large(plan, first, last)
     config = plan.scenario.config
     layout = kv_cache_layout(config)
-    runner = make_runner(plan, device)
-    summary = summarise(plan, runner.dispatcher)
-    steps = _run_window(plan, runner, layout, translate, first, last) if first <= last else []
+    steps = _run_window(plan, make_runner(plan, device), layout, translate, first, last) if first <= last else []
     trace = {
         "version": 1,
         "scenario": normalise(plan, first, last),
         "engine": {"mirrors": ENGINE, "torch": torch.__version__.split("+")[0], "device": device.type},
         "constants": _constants(config, layout),
-        "summary": summary,
+        "summary": summarise(plan),
         "steps": steps,
         "stopped": _stopped(plan, translate),
     }
