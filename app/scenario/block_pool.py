@@ -25,7 +25,9 @@ class BlockPool:
         first = _shuffled(num_shuffled, seed)
         self._runs: deque[memoryview[int] | range] = deque()
         self.num_free = 0
-        self._add_run(memoryview(array("i", (block_id for block_id in first if block_id not in reserved))))
+        if reserved:
+            first = array("i", (block_id for block_id in first if block_id not in reserved))
+        self._add_run(memoryview(first))  # only read: it may be the cached one
         rest = num_shuffled + 1
         for block_id in sorted(reserved):
             if rest <= block_id < num_blocks:
