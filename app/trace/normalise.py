@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.pipeline.block_tables import UNKNOWN_BLOCK
 from app.scenario.model import Request, Step
 from app.scenario.plan import Plan, PlannedStep
 
@@ -25,7 +24,8 @@ def normalise(plan: Plan, first: int, last: int) -> dict[str, Any]:
         initial["num_computed_tokens"] = admission.num_computed_tokens
         if has_window:
             initial["req_state_idx"] = admission.req_state_idx
-            initial["block_ids"] = _ids_per_group(admission.block_ids)
+            if initial["block_ids"] is None:
+                initial["block_ids"] = _from_pool(admission.block_ids)
     document["steps"] = [
         _explicit_step(step, plan.steps[index]) if first <= index <= last else _step(step)
         for index, step in enumerate(plan.scenario.steps)
@@ -52,9 +52,8 @@ def _step(step: Step) -> dict[str, Any]:
 
 def _explicit_step(step: Step, planned: PlannedStep) -> dict[str, Any]:
     document = _step(step)
-    # An explicit "no new blocks" stays: left out, it would mean "from the pool".
-    document["new_block_ids"] = {req_id: ids for req_id, ids in step.new_block_ids.items() if not any(ids)}
-    document["new_block_ids"] |= {req_id: _ids_per_group(ids) for req_id, ids in planned.new_block_ids.items()}
+    from_pool = {req_id: ids for req_id, ids in planned.new_block_ids.items() if req_id not in step.new_block_ids}
+    document["new_block_ids"] = step.new_block_ids | {req_id: _from_pool(ids) for req_id, ids in from_pool.items()}
     document["draft_token_ids"] = _lists(planned.draft_token_ids)
     document["sampled_token_ids"] = _lists(planned.sampled_token_ids)
     return document
@@ -64,10 +63,6 @@ def _lists(ids: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     return {req_id: list(token_ids) for req_id, token_ids in ids.items()}
 
 
-def _ids_per_group(block_ids: "Sequence[array[int]]") -> list[list[int | None] | NDArray[np.int32]]:
-    """Ids per group, as numpy arrays where all are known: they are encoded without making an object per id."""
-    return [_known(ids) if UNKNOWN_BLOCK in ids else np.frombuffer(ids, dtype=np.int32) for ids in block_ids]
-
-
-def _known(block_ids: "array[int]") -> list[int | None]:
-    return [None if block_id == UNKNOWN_BLOCK else block_id for block_id in block_ids]
+def _from_pool(block_ids: "Sequence[array[int]]") -> list[NDArray[np.int32]]:
+    """Ids per group as numpy arrays: they are encoded without making an object per id."""
+    return [np.frombuffer(ids, dtype=np.int32) for ids in block_ids]
