@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explain } from '../../static/js/core/explain.js';
-import { formulaText } from '../../static/js/core/formula.js';
+import { formulaText, lookUp } from '../../static/js/core/formula.js';
 import { LIT, Links } from '../../static/js/core/links.js';
 import { Schema } from '../../static/js/core/schema.js';
 import { Step, cellKey } from '../../static/js/core/trace.js';
@@ -48,8 +48,8 @@ test('a pool row implies its batch row but no token', () => {
 
 test('a carried number links to the step before', () => {
   const cell = explain(links, 'num_computed_tokens', [7]);
-  assert.deepEqual(cell?.formula.map((piece) => piece.ref), [{ space: 'num_computed_tokens_after', at: [1], step: 0 }]);
-  assert.equal(formulaText(cell?.formula ?? []), '31');
+  assert.deepEqual(cell?.formula[0].ref, { space: 'num_computed_tokens_after', at: [1], step: 0 });
+  assert.equal(formulaText(cell?.formula ?? []), 'num_computed_tokens_after[1]');
 });
 
 test('a space that is not in the trace is named, not invented', () => {
@@ -77,7 +77,16 @@ test('three strengths of light', () => {
   assert.deepEqual(at(LIT.output), ['slot_mappings.0.0']);
   assert.deepEqual(at(LIT.walk), ['num_computed_tokens.7', 'positions.0', 'query_start_loc.0']);
   assert.deepEqual(lit('query_start_loc', [1], false)(LIT.control), []);
-  assert.deepEqual(lit('query_start_loc', [1], true)(LIT.control), ['num_scheduled_tokens.0']);
+  assert.deepEqual(lit('query_start_loc', [1], true)(LIT.control), ['idx_mapping.0', 'num_scheduled_tokens.0', 'row_req_ids.7', 'schedule_num_tokens.0'], 'and what decides it in turn');
+});
+
+test('a bare look-up shows its indices, each a link', () => {
+  const cell = explain(links, 'block_numbers', [0, 0]);
+  assert.equal(formulaText(cell?.formula ?? []), 'block_tables[0, 7, 1]');
+  assert.deepEqual(cell?.formula.flatMap(({ ref }) => (ref ? [`${ref.space}[${ref.at}]`] : [])), ['block_tables[0,7,1]', 'idx_mapping[0]', 'block_indices[0,0]']);
+  const { formula } = new Schema(schema).def('block_numbers')?.cases.at(-1) ?? {};
+  assert.equal(lookUp(formula, (name) => new Schema(schema).def(name)?.holds), 'block_tables[row][block]');
+  assert.equal(lookUp(['+', 1, 2], () => null), '');
 });
 
 test('warming prepares every reverse index', () => {

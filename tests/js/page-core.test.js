@@ -8,7 +8,7 @@ import { COLOURS, HATCHES, identities } from '../../static/js/core/identity.js';
 import { tablesOf } from '../../static/js/core/layout.js';
 import { Schema } from '../../static/js/core/schema.js';
 import { Step } from '../../static/js/core/trace.js';
-import { elide, scrollTo, visible } from '../../static/js/core/viewport.js';
+import { elide, inSight, scrollTo, visible } from '../../static/js/core/viewport.js';
 import { schema, steps } from './fixtures/worked.js';
 
 test('an address is read forgivingly and written back the same', () => {
@@ -59,6 +59,8 @@ test('only what is in sight is drawn', () => {
   assert.equal(scrollTo({ scroll: 0, extent: 500, size: 50, index: 3 }), 0);
   assert.equal(scrollTo({ scroll: 0, extent: 500, size: 50, index: 20 }), 600);
   assert.equal(scrollTo({ scroll: 1000, extent: 500, size: 50, index: 0 }), 0);
+  assert.deepEqual(inSight({ scroll: 30, extent: 130, size: 26, count: 256 }), { first: 2, last: 5 }, 'whole rows only');
+  assert.equal(inSight({ scroll: 0, extent: 130, size: 26, count: 5 }), null);
 });
 
 test('a long list shows its ends, what must be seen, and says what it leaves out', () => {

@@ -13,7 +13,7 @@ import { isNull } from './trace.js';
 /** @typedef {{space: string, at: number[], step: number}} CellRef */
 /**
  * @typedef {object} Piece
- * @property {'number' | 'cell' | 'operator'} kind
+ * @property {'number' | 'cell' | 'operator' | 'name'} kind  a `name` is what a bare look-up looks in
  * @property {string} text
  * @property {Value} [value]
  * @property {string} [label]  what the number is: a space, a variable, a constant
@@ -35,6 +35,34 @@ export function formulaPieces(expr, context, vars, symbols) {
   /** @type {Piece[]} */
   const pieces = [];
   print(expr, 0, { context, vars, symbols, pieces });
+  return pieces;
+}
+
+/**
+ * The same for a cell's own formula: where that is a bare look-up its value says nothing, so the look-up itself is
+ * printed, `block_tables[0, 7, 1]`, each index a link.
+ * @param {import('./expr.js').Expr} expr
+ * @param {Context} context
+ * @param {Value[]} vars
+ * @param {Record<string, string>} symbols
+ * @returns {Piece[]}
+ */
+export function cellFormula(expr, context, vars, symbols) {
+  if (!Array.isArray(expr)) return formulaPieces(expr, context, vars, symbols);
+  const [head, ...operands] = expr;
+  if (head === 'control') return cellFormula(operands[0], context, vars, symbols);
+  if (head === 'if') return cellFormula(truthy(compile(operands[0], context)(vars)) ? operands[1] : operands[2], context, vars, symbols);
+  if (head === 'prev' && context.prev) return cellFormula(operands[0], previousOf(context), vars, symbols);
+  if (head !== '@' || operands.length < 2) return formulaPieces(expr, context, vars, symbols);
+  const [name, ...indices] = operands;
+  const { label, ref, value } = leaf(name, indices, context, vars);
+  /** @type {Piece[]} */
+  const pieces = [{ kind: 'name', text: name, label, ref, value }];
+  indices.forEach((/** @type {import('./expr.js').Expr} */ index, /** @type {number} */ place) => {
+    pieces.push({ kind: 'operator', text: place > 0 ? ', ' : '[' });
+    print(index, 0, { context, vars, symbols, pieces });
+  });
+  pieces.push({ kind: 'operator', text: ']' });
   return pieces;
 }
 
@@ -93,7 +121,12 @@ function printPrevious(expr, outer, out) {
     out.pieces.push({ kind: 'number', text: '?', value: NaN, unknown: true });
     return;
   }
-  print(expr, outer, { ...out, context: { ...out.context, step: prev, prev: null, sink: null, controlSink: null } });
+  print(expr, outer, { ...out, context: previousOf(out.context) });
+}
+
+/** @param {Context} context @returns {Context} */
+function previousOf(context) {
+  return { ...context, step: context.prev ?? context.step, prev: null, sink: null, controlSink: null };
 }
 
 /**
@@ -133,6 +166,24 @@ export function symbolic(expr, outer = 0) {
     return binding < outer ? `(${text})` : text;
   }
   return `${head}(${operands.map((/** @type {any} */ operand) => symbolic(operand)).join(', ')})`;
+}
+
+/** Index space -> how a look-up names an index into it. @type {Record<string, string>} */
+const SHORT = { req_state_idx: 'row', batch_idx: 'row', block_index: 'block', flat_token_idx: 'token', position: 'position' };
+
+/**
+ * A bare look-up in names: `block_tables[row][block]`; '' for anything else.
+ * @param {import('./expr.js').Expr} expr
+ * @param {(space: string) => string | null | undefined} holds  the index space that a space's values are in
+ */
+export function lookUp(expr, holds) {
+  if (!Array.isArray(expr) || expr[0] !== '@' || expr.length < 3) return '';
+  const [, name, ...indices] = expr;
+  const words = indices.filter((/** @type {any} */ index) => index !== 'group').map((/** @type {any} */ index) => {
+    const space = Array.isArray(index) && index[0] === '@' ? (holds(index[1]) ?? index[1]) : index;
+    return typeof space === 'string' ? `[${SHORT[space] ?? space}]` : '';
+  });
+  return words.every(Boolean) ? name + words.join('') : '';
 }
 
 /** @param {Value | null | undefined} value */

@@ -90,6 +90,30 @@ export class Links {
     return this.#read(space, cell, true);
   }
 
+  /**
+   * Cells that decide an order or a running sum on the way to a cell: those of everything it was computed from, and what
+   * they follow from in turn.
+   * @param {string} name
+   * @param {number} cell
+   * @returns {Set<number>}
+   */
+  ordering(name, cell) {
+    const from = new Set([this.id(name, cell)]);
+    /** @type {Set<number>} */
+    const order = new Set();
+    for (const id of from) {
+      const { space, cell: found } = this.cellOf(id);
+      for (const input of this.inputs(space.name, found)) from.add(input);
+      for (const control of this.controls(space.name, found)) order.add(control);
+    }
+    for (const id of from) order.delete(id);
+    for (const id of order) {
+      const { space, cell: found } = this.cellOf(id);
+      for (const next of [...this.inputs(space.name, found), ...this.controls(space.name, found)]) if (!from.has(next)) order.add(next);
+    }
+    return order;
+  }
+
   /** Cells whose formula reads a cell. @param {string} space @param {number} cell @returns {ArrayLike<number> & Iterable<number>} */
   outputs(space, cell) {
     const csr = this.#consumersOf(space);
@@ -110,7 +134,7 @@ export class Links {
     const outputs = this.outputs(name, cell);
     this.#spread(inputs, lit, (space, at) => this.inputs(space, at));
     this.#spread(outputs, lit, (space, at) => this.outputs(space, at));
-    if (withControl) for (const id of this.controls(name, cell)) if (lit[id] === LIT.none) lit[id] = LIT.control;
+    if (withControl) for (const id of this.ordering(name, cell)) if (lit[id] === LIT.none) lit[id] = LIT.control;
     for (const id of outputs) lit[id] = LIT.output;
     for (const id of inputs) lit[id] = LIT.input;
     lit[self] = LIT.self;

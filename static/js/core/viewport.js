@@ -18,6 +18,16 @@ export function visible({ scroll, extent, size, count, spare = 6 }) {
 }
 
 /**
+ * The entries that are whole in sight, null if all of them are.
+ * @param {{scroll: number, extent: number, size: number, count: number}} view
+ */
+export function inSight({ scroll, extent, size, count }) {
+  if (extent <= 0 || count * size <= extent + 1) return null;
+  const first = Math.min(count - 1, Math.ceil((scroll - 1) / size));
+  return { first, last: Math.max(first, Math.min(count - 1, Math.floor((scroll + extent + 1) / size) - 1)) };
+}
+
+/**
  * Where to scroll so that an entry is in sight; the same place if it is already.
  * @param {{scroll: number, extent: number, size: number, index: number, margin?: number}} view
  */

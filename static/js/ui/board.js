@@ -66,6 +66,7 @@ export class Board extends HTMLElement {
         ${elementSteps(view, name)}
       </header>
       ${view.stage === name ? html`<div class="about"><p>${withTerms(view.schema, t(`stage.${name}.what`))}</p><p class="why">${withTerms(view.schema, t(`stage.${name}.why`))} ${termButton(name, t('terms.more'), { kind: 'inline' })}</p></div>` : nothing}
+      ${view.stage === 'all' ? html`<p class="gist-line">${withTerms(view.schema, t(`stage.${name}.what`))}</p>` : nothing}
       ${panelOf(name, view, now, sizes)}
     </section>`;
   }

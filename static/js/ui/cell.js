@@ -3,6 +3,7 @@
 import { html, nothing } from '../../vendor/lit-html/lit-html.js';
 import { before } from '../core/changes.js';
 import { cellState } from '../core/explain.js';
+import { groupDigits } from '../core/i18n.js';
 import { elide } from '../core/viewport.js';
 import { cellAt } from '../core/layout.js';
 import { cellKey, isNull } from '../core/trace.js';
@@ -21,7 +22,15 @@ export function valueText(view, dtype, value, space, state = '') {
   if (isNull(value)) return NOTHING.has(state) ? '–' : '?';
   if (dtype === 'bool') return value ? 'true' : 'false';
   if (space === 'row_status') return view.t(`value.row_status.${value}`);
-  return String(value);
+  return isCount(space) ? groupDigits(Number(value)) : String(value);
+}
+
+/** Counts, lengths and bytes get separators; ids and indices are names, printed as they are. */
+const COUNTS = /^(num_|schedule_num_|kv_block_num_|(total|prompt|prefill)_len|seq_lens|dcp_local_seq_lens|(slot_)?byte_offsets)/;
+
+/** @param {string} space */
+export function isCount(space) {
+  return COUNTS.test(space);
 }
 
 /** States in which a missing value is known to be none. */
@@ -68,6 +77,11 @@ export function valueCell(view, line, entry, extra = '') {
   return html`<td class="c ${extra}" tabindex="-1" data-cell=${cellKey(line.space, at)} data-dtype=${line.dtype} data-state=${state || nothing} data-changed=${changed ? '' : nothing} title=${words || nothing}>${content}</td>`;
 }
 
+/** A padded row of a block table: the trace keeps no columns for it, all of them are 0. @param {View} view */
+function zeroed(view) {
+  return html`<td class="list"><div class="chips"><span class="chip" data-state="padding" title=${view.t('tables.padding')}><span class="v">∅ 0 …</span><span class="vh">, ${stateWords(view, 'padding')}</span></span></div></td>`;
+}
+
 /**
  * A table cell that holds a list, its entries as chips; a long list shows its ends and says what it leaves out.
  * @param {View} view
@@ -79,6 +93,7 @@ export function listCell(view, line, entry, how) {
   const space = view.step.space(line.space);
   const row = cellAt(line, entry);
   const count = space ? space.rowLength(row) : 0;
+  if (count === 0 && space?.dims[1] === 'batch_idx_padded' && entry >= view.step.numReqs) return zeroed(view);
   if (count === 0) return html`<td class="list"></td>`;
   const parts = elide(count, how.open ? 4096 : how.most, how.must);
   return html`<td class="list"><div class="chips">${parts.map((part) => {

@@ -1,6 +1,8 @@
 // @ts-check
 /** Width of a token column: wide enough for the longest number of every space that shares the strip. */
+import { groupDigits } from '../core/i18n.js';
 import { axisOf } from '../core/trace.js';
+import { isCount } from './cell.js';
 
 /** @typedef {import('./view.js').View} View */
 
@@ -9,7 +11,7 @@ const ROOM = 16;
 const LEAST = 56;
 
 /** Long enough to widen all the other columns; a strip that shows it is wider than its neighbours. */
-const APART = new Set(['slot_byte_offsets']);
+const APART = /byte_offsets/;
 
 /**
  * @param {View} view
@@ -20,7 +22,7 @@ export function sizesOf(view) {
   const along = new Map();
   for (const space of view.step.spaces.values()) {
     const dims = space.dims[0] === 'group' && space.dims.length > 1 ? space.dims.slice(1) : space.dims;
-    if (dims.length !== 1 || APART.has(space.name)) continue;
+    if (dims.length !== 1 || APART.test(space.name)) continue;
     const axis = axisOf(dims[0]);
     along.set(axis, [...(along.get(axis) ?? []), space.name]);
   }
@@ -39,5 +41,5 @@ function digits(space) {
   if (space.dtype === 'bool') return 5;
   let most = 0;
   for (const number of space.numbers) if (Math.abs(number) > most) most = Math.abs(number);
-  return String(most).length;
+  return (isCount(space.name) ? groupDigits(most) : String(most)).length;
 }

@@ -10,8 +10,8 @@ import { formulaText } from '../core/formula.js';
 import { STATE_TERMS } from '../core/glossary.js';
 import { groupDigits } from '../core/i18n.js';
 import { cellKey, isNull } from '../core/trace.js';
-import { stateWords, valueText } from './cell.js';
-import { accentOf, named } from './names.js';
+import { isCount, stateWords, valueText } from './cell.js';
+import { accentOf, isOwn, named } from './names.js';
 import { requestTag } from './tag.js';
 import { termButton } from './terms.js';
 
@@ -56,14 +56,14 @@ export class Inspector extends HTMLElement {
     const old = before(view.step, view.prev, cell.space, cell.at);
     const note = cell.note ? t(`note.${cell.note}`, words(view, cell)) : '';
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
-      <div class="gist"><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}</h2>
+      <div class="gist"><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${isOwn(view.schema, cell.space) ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
       <p class="big" data-value><span class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
       ${cell.state ? html`<p class="state" data-state=${cell.state}>${STATE_TERMS[cell.state] ? termButton(STATE_TERMS[cell.state], stateWords(view, cell.state)) : stateWords(view, cell.state)}</p>` : nothing}
       ${note ? html`<p class="note" data-note>${note}</p>` : nothing}</div>
       ${cell.formula.length > 0 ? formula(view, cell) : nothing}
       <p class="actions">${cellButton(view, pinned ? null : { space: cell.space, at: cell.at, step: view.index }, pinned ? t('inspector.unpin') : t('inspector.pin'), 'btn')}
         <button type="button" class="btn" data-more aria-expanded=${this.hasAttribute('data-open') ? 'true' : 'false'} @click=${() => this.#toggle()}>${this.hasAttribute('data-open') ? t('inspector.less') : t('inspector.all')}</button>
-        <button type="button" class="btn" data-control title=${t('inspector.control.what')} aria-pressed=${view.control ? 'true' : 'false'} @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button></p>
+        ${hasOrdering(view, cell) ? html`<button type="button" class="btn" data-control title=${t('inspector.control.what')} aria-pressed=${view.control ? 'true' : 'false'} @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button>` : nothing}</p>
       ${walk(view, cell)}
       <div class="rest">${bytes(view, cell)}${uses(view, cell)}${code(view, cell)}</div>
     </section>`;
@@ -74,6 +74,12 @@ export class Inspector extends HTMLElement {
     this.toggleAttribute('data-open');
     if (this.#view) this.view = this.#view;
   }
+}
+
+/** @param {View} view @param {Explanation} cell */
+function hasOrdering(view, cell) {
+  const flat = view.step.space(cell.space)?.find(cell.at) ?? -1;
+  return flat >= 0 && view.links.base.has(cell.space) && view.links.ordering(cell.space, flat).size > 0;
 }
 
 /** A button that pins the slot of a request's first token that has one. @param {View} view @param {string} reqId @param {number} row */
@@ -101,7 +107,7 @@ function words(view, cell) {
 
 /** @param {View} view @param {string} dim @param {number} index */
 function dimName(view, dim, index) {
-  const key = `dim.${dim}`;
+  const key = dim === 'sort_key_part' ? `dim.${dim}.${index}` : `dim.${dim}`;
   const text = view.t(key, { index: String(index) });
   return text === key ? `${dim} ${index}` : text;
 }
@@ -128,8 +134,14 @@ function printed(view, piece) {
   const short = name.replace(/\[.*$/, '');
   const accent = accentOf(view.schema.def(short)?.holds ?? short);
   const there = piece.ref && piece.ref.step !== view.index ? view.t('formula.step', { name: short, step: piece.ref.step }) : short;
-  if (piece.ref) return cellButton(view, piece.ref, html`<span class="fv">${piece.text}</span>`, `ref ${accent}`, `${name} = ${piece.text}`, there);
-  return html`<span class="part ${accent}" data-under=${piece.kind === 'cell' ? nothing : there.replaceAll('_', '_\u200b') || nothing} title=${name || nothing}>${piece.text}</span>`;
+  const text = isCount(short) && typeof piece.value === 'number' && piece.text === String(piece.value) ? groupDigits(piece.value) : piece.text;
+  if (piece.kind === 'name') {
+    const step = piece.ref && piece.ref.step !== view.index ? view.t('step.now', { step: piece.ref.step }) : undefined;
+    const content = html`<span class="fv">${named(piece.text)}</span>`;
+    return piece.ref ? cellButton(view, piece.ref, content, `ref name ${accent}`, name, step) : html`<span class="part ${accent}" title=${name}>${named(piece.text)}</span>`;
+  }
+  if (piece.ref) return cellButton(view, piece.ref, html`<span class="fv">${text}</span>`, `ref ${accent}`, `${name} = ${piece.text}`, there);
+  return html`<span class="part ${accent}" data-under=${piece.kind === 'cell' ? nothing : there.replaceAll('_', '_\u200b') || nothing} title=${name || nothing}>${text}</span>`;
 }
 
 /** @param {View} view @param {Explanation} cell */

@@ -33,9 +33,13 @@ export function panelOf(stage, view, big, sizes) {
 
 /** Beside the large pool the batch keeps only what connects the two. @param {View} view @param {string} stage @param {string} space */
 function shownSmall(view, stage, space) {
+  if (stage === 'batch' && view.control) return ORDERED.includes(space);
   if (view.stage === 'state-pool' && stage === 'batch') return space === 'idx_mapping';
   return isKey(stage, space);
 }
+
+/** What a small batch keeps while ordering is shown: the rows and what they are sorted by. */
+const ORDERED = ['idx_mapping', 'sort_key', 'schedule_idx'];
 
 /** @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} sizes @param {string} stage */
 function plain(tables, view, big, sizes, stage) {
@@ -145,19 +149,26 @@ function pastNow(view) {
   };
 }
 
-/** Large: the persistent table beside the gathered one. @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} _sizes @param {string} stage */
+/**
+ * Large: the persistent table beside the gathered one, and the two arrows that leave it: to the copy for reading, to the
+ * slot mapping under it for writing. On a narrow page the copy stands above, so that both arrows keep their ends.
+ * @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} _sizes @param {string} stage
+ */
 function blockTables(tables, view, big, _sizes, stage) {
   const gathered = tables.map((table) => rows(table, view, big, stage, { chips: big ? 14 : 6 }));
-  if (!big || view.stage === 'all') return gathered;
+  const copies = view.step.space('input_block_tables');
+  const padding = big && (copies?.rowLength([0]) ?? 0) > view.step.numReqs ? html`<p class="caption">${view.t('tables.padding')}</p>` : nothing;
+  if (!big || view.stage === 'all') return html`${gathered}${padding}`;
   const persistent = tablesOf(view.schema, view.step, 'state-pool')
     .map((table) => ({ ...table, lines: table.lines.filter((line) => line.space === 'block_tables') }))
     .filter((table) => table.lines.length > 0);
   const mapping = view.step.space('idx_mapping');
   const entries = Array.from({ length: mapping?.length ?? 0 }, (_, row) => Number(mapping?.get([row])));
-  return html`<div class="beside even">
-    <div class="wide"><p class="caption">${view.t('tables.persistent')}</p>${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}</div>
-    <p class="gather" aria-hidden="true"><span>${view.t('tables.read')}</span></p>
-    <div class="wide"><p class="caption">${view.t('tables.gathered')}</p>${gathered}</div>
-  </div>`;
+  return html`<div class="tables-frame"><div class="tables ${(copies?.length ?? 1) > 1 ? 'several' : ''}">
+    <div class="persistent"><p class="caption">${view.t('tables.persistent')}</p>${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}</div>
+    <p class="arrow read"><span>${view.t('tables.read')}</span></p>
+    <div class="gathered"><p class="caption">${view.t('tables.gathered')}</p>${gathered}${padding}</div>
+    <p class="arrow write"><span>${view.t('tables.write')}</span></p>
+  </div></div>`;
 }
 

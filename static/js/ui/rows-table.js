@@ -5,13 +5,13 @@
  * Only the rows in sight are in the document. Rows are as high as the stylesheet's `--row` says.
  */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
-import { symbolic } from '../core/formula.js';
+import { lookUp, symbolic } from '../core/formula.js';
 import { TAGS } from '../core/layout.js';
 import { cellKey } from '../core/trace.js';
-import { scrollTo, visible } from '../core/viewport.js';
+import { inSight, scrollTo, visible } from '../core/viewport.js';
 import { listCell, valueCell } from './cell.js';
 import { find, moveFocus, setEntry } from './grid-keys.js';
-import { accentOf } from './names.js';
+import { accentOf, isOwn } from './names.js';
 import { requestClass, requestTag } from './tag.js';
 import { termName } from './terms.js';
 
@@ -41,9 +41,14 @@ export class RowsTable extends HTMLElement {
   #rowHeight = 26;
   /** @type {Set<string>} lists that the reader opened */
   #open = new Set();
+  #sizes = new ResizeObserver(() => this.#measure());
+
+  disconnectedCallback() {
+    this.#sizes.disconnect();
+  }
 
   connectedCallback() {
-    this.addEventListener('scroll', () => this.#draw(), { capture: true, passive: true });
+    this.addEventListener('scroll', () => this.#scrolled(), { capture: true, passive: true });
     this.addEventListener('keydown', (event) => {
       if (moveFocus(this, event, { bring: (direction) => this.#bring(direction) })) {
         event.preventDefault();
@@ -61,9 +66,15 @@ export class RowsTable extends HTMLElement {
 
   /** @param {RowsData} data */
   set data(data) {
+    const old = this.#data;
     this.#data = data;
     this.#rowHeight = data.big ? 30 : 26;
+    // The rows of the pool stay the same from step to step, a batch is another one.
+    const isOther = old !== null && (old.axis !== data.axis || old.view.constants !== data.view.constants || (data.axis !== 'req_state_idx' && old.view.index !== data.view.index));
+    const scroller = this.querySelector('.scroll');
+    if (isOther && scroller) scroller.scrollTop = 0;
     this.#draw();
+    this.#observe();
     setEntry(this);
   }
 
@@ -75,7 +86,7 @@ export class RowsTable extends HTMLElement {
     const scroller = this.querySelector('.scroll');
     const place = this.#data ? Array.prototype.indexOf.call(this.#data.entries, entry) : -1;
     if (!scroller || place < 0) return;
-    const extent = scroller.clientHeight - this.#headHeight();
+    const extent = Math.max(1, Math.floor((scroller.clientHeight - this.#headHeight() + 1) / this.#rowHeight)) * this.#rowHeight;
     scroller.scrollTop = scrollTo({ scroll: scroller.scrollTop, extent, size: this.#rowHeight, index: place });
     this.#draw();
   }
@@ -86,6 +97,27 @@ export class RowsTable extends HTMLElement {
 
   get lines() {
     return this.#data?.lines ?? [];
+  }
+
+  /** Sizes are read when they change, not at every drawing. */
+  #observe() {
+    const parts = /** @type {Element[]} */ ([this.querySelector('.scroll'), this.querySelector('thead'), this.querySelector('table')]);
+    for (const part of parts) this.#sizes.observe(part);
+  }
+
+  #measure() {
+    const scroller = /** @type {HTMLElement | null} */ (this.querySelector('.scroll'));
+    if (!scroller) return;
+    this.style.setProperty('--head', `${this.#headHeight()}px`);
+    this.style.setProperty('--bar', `${scroller.offsetHeight - scroller.clientHeight}px`);
+    sayMore(this, scroller);
+    this.#draw();
+  }
+
+  #scrolled() {
+    const scroller = this.querySelector('.scroll');
+    if (scroller) sayMore(this, scroller);
+    this.#draw();
   }
 
   #headHeight() {
@@ -114,6 +146,7 @@ export class RowsTable extends HTMLElement {
       count <= WINDOWED
         ? { first: 0, last: count, before: 0, after: 0 }
         : visible({ scroll: scroller?.scrollTop ?? 0, extent: scroller?.clientHeight || 400, size: this.#rowHeight, count });
+    const shown = scroller ? inSight({ scroll: scroller.scrollTop, extent: scroller.clientHeight - this.#headHeight(), size: this.#rowHeight, count }) : null;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     const key = focused && this.contains(focused) ? focused.dataset.cell : undefined;
     const rows = [];
@@ -126,7 +159,8 @@ export class RowsTable extends HTMLElement {
           <thead><tr>${this.#head(data)}</tr></thead>
           <tbody>${spacer(window.before)}${rows}${spacer(window.after)}${tail ? html`<tr class="tail"><td colspan=${columns}><button type="button" class="via" data-open="tail">${tail.words}</button></td></tr>` : nothing}</tbody>
         </table>
-      </div>`,
+      </div>
+      ${shown ? html`<p class="window" data-window>${data.view.t('rows.window', { first: String(all[shown.first]), last: String(all[shown.last]), n: count })}</p>` : nothing}`,
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
@@ -164,6 +198,18 @@ export class RowsTable extends HTMLElement {
 }
 
 /**
+ * Marks the sides behind which a table goes on.
+ * @param {HTMLElement} table
+ * @param {Element} scroller
+ */
+export function sayMore(table, scroller) {
+  const left = scroller.scrollLeft > 1;
+  const right = scroller.scrollLeft + scroller.clientWidth < scroller.scrollWidth - 1;
+  if (left !== table.hasAttribute('data-more-left')) table.toggleAttribute('data-more-left', left);
+  if (right !== table.hasAttribute('data-more-right')) table.toggleAttribute('data-more-right', right);
+}
+
+/**
  * Name of a line, with its group where there are several.
  * @param {View} view
  * @param {Line} line
@@ -171,16 +217,18 @@ export class RowsTable extends HTMLElement {
 export function lineName(view, line) {
   const names = view.constants.group_names ?? [];
   const group = line.group !== null && names.length > 1 ? html` <span class="group-name">${names[line.group] ?? line.group}</span>` : nothing;
-  return html`<span class="name">${termName(line.space)}</span>${group}`;
+  const parts = line.tail === 'sort_key_part' ? html`<span class="hint parts">${view.t('sort_key.parts')}</span>` : nothing;
+  const own = isOwn(view.schema, line.space);
+  return html`<span class="name ${own ? 'own' : ''}" title=${own ? view.t('name.own.what') : nothing}>${termName(line.space)}</span>${group}${parts}`;
 }
 
 const ARITHMETIC = new Set(['+', '-', '*', '//', '%']);
-/** Cells looked at for one that is computed, and how long a formula may be to stand beside a name. */
+/** Cells looked at for those that are computed, and how long a formula may be to stand beside a name. */
 const HINT_CELLS = 64;
 const HINT_LENGTH = 44;
 
 /**
- * How the cells of a line are computed in this step, in names.
+ * How the cells of a line are computed in this step, in names; nothing where they are computed in different ways.
  * @param {View} view
  * @param {Line} line
  */
@@ -189,14 +237,16 @@ export function hint(view, line) {
   const program = view.links.program(line.space);
   const cases = view.schema.def(line.space)?.cases ?? [];
   const prefix = line.group === null ? [] : [line.group];
+  /** @type {Set<string>} */
+  const found = new Set();
   for (let entry = 0; space && program && entry < Math.min(HINT_CELLS, space.rowLength(prefix)); entry += 1) {
     const at = [...prefix, entry];
     const formula = cases[program.caseOf(at, space.get(at))?.index ?? -1]?.formula;
-    if (!Array.isArray(formula) || !ARITHMETIC.has(formula[0])) continue;
-    const text = symbolic(formula);
-    return text.length > HINT_LENGTH ? nothing : html`<span class="hint">${text}</span>`;
+    if (!Array.isArray(formula)) continue;
+    found.add(ARITHMETIC.has(formula[0]) ? symbolic(formula) : lookUp(formula, (name) => view.schema.def(name)?.holds));
   }
-  return nothing;
+  const [text] = found;
+  return found.size === 1 && text && text.length <= HINT_LENGTH ? html`<span class="hint">${text}</span>` : nothing;
 }
 
 customElements.define('pw-rows', RowsTable);

@@ -147,12 +147,13 @@ export class TokenStrip extends HTMLElement {
     const rowOf = (/** @type {unknown} */ name, /** @type {(entry: number, place: number) => unknown} */ cell, /** @type {string} */ kind, /** @type {unknown} */ end = '') =>
       html`<tr class=${kind}>${name}${gap(window.before)}${entries.map(cell)}${gap(window.after)}<td class="end">${end}</td></tr>`;
     const total = head + count * width + END;
+    const inSight = Math.ceil((scroller?.scrollLeft ?? 0) / width);
     render(
       html`<div class="scroll" role="presentation">
         <table role="grid" class=${this.#boundaries.ends.length > 0 ? 'bounded' : ''} aria-label=${data.label} aria-colcount=${count + 1} .style=${`width:${total}px`}>
           <colgroup><col .style=${`width:${head}px`}>${window.before > 0 ? html`<col .style=${`width:${window.before}px`}>` : nothing}${entries.map(() => html`<col .style=${`width:${width}px`}>`)}${window.after > 0 ? html`<col .style=${`width:${window.after}px`}>` : nothing}<col .style=${`width:${END}px`}></colgroup>
           <thead>
-            ${data.boundary ? rowOf(this.#boundaryName(data), (entry) => this.#boundary(data, entry), 'cut', this.#ends(data)) : nothing}
+            ${data.boundary ? rowOf(this.#boundaryName(data), (entry) => this.#boundary(data, entry, inSight), 'cut', this.#ends(data)) : nothing}
             <tr class="indices"><th scope="row" class=${accentOf(data.axis)}><span class="name">${termName(data.dim)}</span></th>${gap(window.before)}${entries.map((entry) => html`<th scope="col" data-axis=${data.axis} data-index=${entry} class="${edge(entry)} ${accentOf(data.axis)}">${entry}</th>`)}${gap(window.after)}<td class="end"></td></tr>
           </thead>
           <tbody>
@@ -182,7 +183,7 @@ export class TokenStrip extends HTMLElement {
     const left = this.querySelector('.scroll')?.scrollLeft ?? 0;
     const first = Math.min(data.count - 1, Math.ceil(left / data.width));
     const last = Math.max(first, Math.min(data.count - 1, Math.floor((left + extent) / data.width) - 1));
-    return { first, last, n: data.count };
+    return { first: String(first), last: String(last), n: data.count };
   }
 
   /** @param {StripData} data */
@@ -190,10 +191,16 @@ export class TokenStrip extends HTMLElement {
     return html`<th scope="row" class="sp-tok"><span class="name">${termName(data.boundary ?? '')}</span></th>`;
   }
 
-  /** @param {StripData} data @param {number} entry */
-  #boundary(data, entry) {
+  /** The token where the request of a column begins: at its first column, and at the first one in sight. @param {StripData} data @param {number} entry @param {number} inSight */
+  #boundary(data, entry, inSight) {
     const row = this.#boundaries.starts.get(entry);
-    if (row === undefined || !data.boundary) return html`<td></td>`;
+    if (!data.boundary) return html`<td></td>`;
+    if (row === undefined) {
+      if (entry !== inSight || inSight === 0) return html`<td></td>`;
+      let start = entry;
+      while (start > 0 && !this.#boundaries.starts.has(start)) start -= 1;
+      return html`<td class="from"><span class="v" title=${data.view.t('strip.begins', { token: String(start) })}>‹${start}</span></td>`;
+    }
     return html`<td class="c q" tabindex="-1" data-cell=${cellKey(data.boundary, [row])}><span class="v">${entry}</span></td>`;
   }
 
