@@ -4,16 +4,47 @@
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
 /** @typedef {{id: string, saved: number, title: string, scenario: Scenario}} Draft */
 
-const KEY = 'pagewalk.drafts';
-const MOST = 12;
+export const KEY = 'pagewalk.drafts';
+/** Where what could not be read is put aside. */
+const DAMAGED = 'pagewalk.drafts.damaged';
+const MOST = 24;
 
-/** @returns {Draft[]} newest first; empty where storage is blocked or damaged */
+/** @returns {Draft[]} the one used last first; empty where storage is blocked */
 export function drafts() {
+  return read().whole;
+}
+
+/** @returns {{whole: Draft[], damaged: string[]}} damaged: ids, '' where not even that can be read */
+export function read() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-    return Array.isArray(found) ? found.filter((draft) => draft && typeof draft.id === 'string' && Array.isArray(draft.scenario?.steps)) : [];
+    return parse(localStorage.getItem(KEY));
   } catch {
-    return [];
+    return { whole: [], damaged: [] }; // storage is blocked
+  }
+}
+
+/** @param {string | null} text @returns {{whole: Draft[], damaged: string[]}} */
+export function parse(text) {
+  if (text === null) return { whole: [], damaged: [] };
+  let found;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    found = null;
+  }
+  if (!Array.isArray(found)) return { whole: [], damaged: [''] };
+  const whole = found.filter(isDraft);
+  const damaged = found.filter((one) => !isDraft(one)).map((one) => (typeof one?.id === 'string' ? one.id : ''));
+  return { whole, damaged };
+}
+
+/** Takes what cannot be read out of the list, so that it is said once; the text itself is not lost. */
+export function putDamagedAside() {
+  try {
+    localStorage.setItem(DAMAGED, localStorage.getItem(KEY) ?? '');
+    localStorage.setItem(KEY, JSON.stringify(drafts()));
+  } catch {
+    // Storage is blocked or full: then it is said again.
   }
 }
 
@@ -22,17 +53,58 @@ export function draft(id) {
   return drafts().find((one) => one.id === id) ?? null;
 }
 
-/** @param {string} id @param {Scenario} scenario @returns {boolean} whether it is kept */
+/**
+ * Keeps a draft as the one used last; those not used for longest go first.
+ * @param {string} id @param {Scenario} scenario @returns {'kept' | 'full' | 'blocked'}
+ */
 export function keep(id, scenario) {
   const entry = { id, saved: Date.now(), title: scenario.title ?? '', scenario };
   try {
     localStorage.setItem(KEY, JSON.stringify([entry, ...drafts().filter((one) => one.id !== id)].slice(0, MOST)));
-    return true;
-  } catch {
-    return false;
+    return 'kept';
+  } catch (error) {
+    return error instanceof DOMException && /quota/i.test(error.name) ? 'full' : 'blocked';
   }
 }
 
 export function newId() {
   return Date.now().toString(36) + Math.floor(Math.random() * 1296).toString(36);
+}
+
+/** @param {any} value */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** @param {any} value @param {(value: any) => boolean} test */
+const isMissingOr = (value, test) => value === undefined || value === null || test(value);
+/** @param {any} value */
+const isText = (value) => typeof value === 'string';
+/** [req_id, what is said of it] pairs, or an object of them @param {any} value */
+const isByRequest = (value) => isObject(value) || (Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && isText(pair[0])));
+/** @param {any} value */
+const isNames = (value) => Array.isArray(value) && value.every(isText);
+
+/** Whether the page can draw it: not whether it can be run, which the server says. @param {any} scenario */
+export function isScenario(scenario) {
+  return (
+    isObject(scenario) &&
+    isMissingOr(scenario.title, isText) &&
+    isMissingOr(scenario.start_step, (step) => Number.isInteger(step) && step >= 0) &&
+    Array.isArray(scenario.requests) &&
+    scenario.requests.every((/** @type {any} */ request) => isObject(request) && isText(request.req_id)) &&
+    Array.isArray(scenario.steps) &&
+    scenario.steps.every(isStep)
+  );
+}
+
+/** @param {any} step */
+function isStep(step) {
+  return (
+    isObject(step) &&
+    ['num_scheduled_tokens', 'num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'].every((key) => isMissingOr(step[key], isByRequest)) &&
+    ['finished_req_ids', 'preempted_req_ids'].every((key) => isMissingOr(step[key], isNames))
+  );
+}
+
+/** @param {any} one @returns {one is Draft} */
+function isDraft(one) {
+  return isObject(one) && isText(one.id) && isMissingOr(one.title, isText) && isScenario(one.scenario);
 }

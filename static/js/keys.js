@@ -56,10 +56,10 @@ export function connectKeys(bench, t, help) {
  */
 function action(bench, event, target) {
   const by = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
-  if (by !== 0) return event.shiftKey ? () => bench.go({ step: bench.index + by }) : () => bench.walk(by);
+  if (by !== 0) return event.shiftKey ? () => bench.step(by) : () => bench.walk(by);
   if (event.shiftKey) return null;
   if (event.key === 'Home') return () => bench.go({ stage: 'schedule', step: 0 });
-  if (event.key === 'End') return () => bench.go({ stage: 'update', step: bench.trace.numSteps - 1 });
+  if (event.key === 'End') return () => bench.go({ stage: 'update', step: bench.course.head.numSteps - 1 });
   if (event.key === 'Escape') return () => bench.setPin(null);
   if (event.key === 'Enter' && target.dataset?.cell) {
     const cell = parseCellKey(target.dataset.cell);

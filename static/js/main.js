@@ -7,6 +7,7 @@ import { Api, Problem, Unreachable } from './api.js';
 import { ChartsControl } from './charts.js';
 import { parseAddress, formatAddress } from './core/address.js';
 import * as edits from './core/edits.js';
+import { roomFor, setEntry } from './core/entry.js';
 import { translator } from './core/i18n.js';
 import { Schema } from './core/schema.js';
 import { stageSentence } from './core/summary.js';
@@ -56,11 +57,14 @@ function draw(view) {
   charts.draw(view);
   root.dataset.step = String(view.index);
   root.dataset.stage = view.stage;
-  root.toggleAttribute('data-stale', view.faults.length > 0);
+  root.toggleAttribute('data-stale', view.isStale);
+  root.toggleAttribute('data-pending', view.isStale && view.faults.length === 0);
   root.toggleAttribute('data-busy', view.busy);
   root.setAttribute('data-ready', '');
   const title = view.draft.title || t('scenario.untitled');
   for (const element of document.querySelectorAll('[data-title]')) element.textContent = title;
+  for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-edited]'))) element.hidden = !view.isEdited;
+  for (const element of document.querySelectorAll('[data-kept]')) element.textContent = t(view.isKept ? 'scenario.kept' : 'scenario.not_kept');
   document.title = `${title} · PageWalk`;
   light();
   writeAddress();
@@ -113,14 +117,16 @@ function reveal(view) {
     if (typeof entry === 'number') table.reveal(entry);
   }
   if ((first && !location.search) || isInCharts()) return;
-  // The cell itself, in the stage at hand if that shows it; a click or a focused cell is in sight already.
+  // The cell itself, in the stage at hand if that shows it; a click or a focused cell is in sight already. What a link
+  // opens at is its stage: a cell elsewhere does not take the page away from that.
   const found = `[data-cell="${CSS.escape(cellKey(cell.space, cell.at))}"]`;
-  (root.querySelector(`.panel[data-current] ${found}`) ?? root.querySelector(`pw-board ${found}`))?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const inStage = root.querySelector(`.panel[data-current] ${found}`);
+  (inStage ?? (first ? null : root.querySelector(`pw-board ${found}`)))?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
 function writeAddress() {
   const address = bench.address();
-  if (bench.touched && address !== location.search) history.replaceState(history.state, '', location.pathname + address);
+  if (bench.touched && !bench.elsewhere && address !== location.search) history.replaceState(history.state, '', location.pathname + address);
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-lang-link]'))) {
     link.href = location.pathname + formatAddress({ ...parseAddress(address), lang: link.dataset.langLink });
   }
@@ -198,28 +204,28 @@ function connectElements() {
   on('undo', () => bench.travel(-1));
   on('redo', () => bench.travel(1));
   on('revert', () => bench.revert());
-  on('retry', () => bench.compute());
+  on('retry', () => bench.retry());
   on('dismiss', ({ kind }) => bench.dismiss(kind));
-  on('restore', () => {
-    const [last] = drafts.drafts();
-    bench.dismiss('draft');
-    if (last) openAs(last.scenario, { kind: 'draft', name: last.id });
+  on('restore', ({ kind }) => {
+    const kept = kind === 'elsewhere' ? drafts.draft(bench.origin.name) : drafts.drafts()[0];
+    bench.dismiss(kind);
+    if (kept) openAs(() => kept.scenario, { kind: 'draft', name: kept.id });
   });
-  on('example', ({ name }) => openExample(name));
+  on('example', ({ name }) => openAs(() => bench.api.example(name), { kind: 'example', name }));
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
 }
 
 /** @param {import('./core/edits.js').Scenario} draft @param {any} what */
 function changed(draft, what) {
   switch (what.kind) {
-    case 'count':
-      return edits.setScheduled(draft, what.step, what.req_id, what.value);
+    case 'entry':
+      return setEntry(draft, what.step, what.req_id, what.value);
     case 'prompt':
       return edits.setPromptLen(draft, what.request, what.value);
     case 'add-step':
       return edits.addStep(draft);
     case 'add-request':
-      return edits.addRequest(draft);
+      return edits.addRequest(draft, { step: what.step, count: roomFor(draft, what.step, edits.NEW_PROMPT, draft.config ?? {}) });
     case 'remove-step':
       return edits.removeStep(draft, what.step);
     case 'remove-request':
@@ -231,49 +237,82 @@ function changed(draft, what) {
   }
 }
 
-/** Opens another scenario: a new entry in the browser's history. @param {any} scenario @param {import('./workbench.js').Origin} origin */
-async function openAs(scenario, origin) {
-  history.pushState(null, '', location.pathname + formatAddress({ [origin.kind]: origin.name, lang: parseAddress(location.search).lang }));
-  bench.touched = true;
-  await bench.open(scenario, origin);
-}
-
-/** @param {string} name */
-async function openExample(name) {
-  try {
-    await openAs(await bench.api.example(name), { kind: 'example', name });
-  } catch (error) {
-    if (error instanceof Unreachable) bench.notice('offline', t('notice.offline'));
-    else if (error instanceof Problem) bench.notice('example', error.message);
-    else throw error;
-    bench.redraw();
-  }
+/** Opens another scenario: a new entry in the browser's history, once it is there. @param {() => any} load @param {import('./workbench.js').Origin} origin */
+function openAs(load, origin) {
+  const arrived = () => {
+    bench.touched = true;
+    const address = location.pathname + formatAddress({ [origin.kind]: origin.name, lang: parseAddress(location.search).lang });
+    if (address !== location.pathname + location.search) history.pushState(null, '', address);
+    if (origin.kind === 'draft') bench.keep();
+  };
+  return bench.open({ load, origin, arrived });
 }
 
 /** Opens what the address names; whatever of it cannot be had is said. */
-async function openAddress() {
+function openAddress() {
   const address = parseAddress(location.search);
   const bare = location.search === '' || Object.entries(address).every(([name, value]) => name === 'lang' || value === null || (Array.isArray(value) && value.length === 0));
-  let scenario = boot.scenario;
+  const { whole, damaged } = drafts.read();
+  /** @type {import('./workbench.js').Notice[]} */
+  const notices = [];
+  const notice = (/** @type {string} */ kind, /** @type {string} */ message) => notices.push({ kind, message });
+  let load = () => boot.scenario;
   /** @type {import('./workbench.js').Origin} */
   let origin = { kind: 'example', name: boot.example };
-  if (address.draft) {
-    const kept = drafts.draft(address.draft);
-    if (kept) {
-      scenario = kept.scenario;
-      origin = { kind: 'draft', name: kept.id };
-    } else bench.notice('lost', t('notice.draft_missing'));
-  } else if (address.example && address.example !== boot.example) {
-    if (boot.unknown_example === address.example) bench.notice('example', t('notice.no_example', { name: address.example }));
+  const kept = whole.find(({ id }) => id === address.draft);
+  const isDamaged = address.draft !== null && damaged.includes(address.draft);
+  if (kept) {
+    load = () => kept.scenario;
+    origin = { kind: 'draft', name: kept.id };
+  } else if (address.draft) notice('lost', t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing'));
+  else if (address.example && address.example !== boot.example) {
+    const name = address.example;
+    if (boot.unknown_example === name) notice('example', t('notice.no_example', { name }));
     else {
-      scenario = await bench.api.example(address.example);
-      origin = { kind: 'example', name: address.example };
+      load = () => bench.api.example(name);
+      origin = { kind: 'example', name };
     }
-  } else if (bare && drafts.drafts().length > 0) bench.notice('draft', t('notice.draft', { title: drafts.drafts()[0].title || t('scenario.untitled') }));
-  if (address.rest.some(([name]) => name === 's')) bench.notice('link', t('notice.link_unreadable'));
-  if (address.ignored.length > 0) bench.notice('ignored', t('notice.ignored', { names: address.ignored.join(', ') }));
+  } else if (bare && whole.length > 0) notice('draft', t('notice.draft', { title: whole[0].title || t('scenario.untitled') }));
+  if (damaged.length > 0) {
+    if (!isDamaged) notice('damaged', t('notice.damaged', { n: damaged.length }));
+    drafts.putDamagedAside();
+  }
+  if (address.rest.some(([name]) => name === 's')) notice('link', t('notice.link_unreadable'));
+  const arrived = () => {
+    if (origin.kind === 'draft') bench.keep();
+    settle(address);
+  };
   // A bare address shows what the page is about: the first token, followed to its slot.
-  await bench.open(scenario, origin, bare ? { pin: 'slot_mappings.0.0' } : address);
+  return bench.open({ load, origin, notices, arrived, place: bare ? { pin: 'slot_mappings.0.0' } : address });
+}
+
+/** Drafts are one list for all tabs: what another one does to the draft open here is said, and does not lose it. */
+function connectDrafts() {
+  addEventListener('storage', (event) => {
+    if (event.key !== drafts.KEY || bench.origin.kind !== 'draft') return;
+    const theirs = drafts.draft(bench.origin.name);
+    if (theirs && JSON.stringify(theirs.scenario) !== JSON.stringify(bench.draft)) bench.notice('elsewhere', t('notice.elsewhere'));
+    else bench.dismiss('elsewhere');
+    bench.redraw();
+  });
+  // Twenty other drafts edited in another tab would have pushed it out.
+  addEventListener('pagehide', () => {
+    if (bench.origin.kind === 'draft' && !drafts.draft(bench.origin.name)) bench.keep();
+  });
+}
+
+/** What the address asked for and is not there is said once; from then on the address is that of what is shown. @param {import('./core/address.js').Address} address */
+function settle(address) {
+  const ignored = [...address.ignored];
+  if (bench.trace.isLoaded && address.pin !== null && !bench.pinned()) {
+    ignored.push('pin');
+    bench.pin = null;
+  }
+  if (ignored.length > 0) bench.notice('ignored', t('notice.ignored', { names: ignored.join(t('list.separator')) }));
+  const moved = address.step !== null && address.step !== bench.index;
+  if (moved) bench.notice('step', t('notice.step', { asked: String(address.step), step: String(bench.index) }));
+  if (moved || bench.notices.some(({ kind }) => ['ignored', 'lost', 'example', 'link'].includes(kind))) bench.touched = true;
+  bench.redraw();
 }
 
 const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
@@ -283,6 +322,7 @@ connectTheme(t);
 connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')));
 connectFinding(bench);
 connectGlossary(bench, t);
+connectDrafts();
 addEventListener('popstate', () => openAddress());
 await openAddress();
 writeAddress();

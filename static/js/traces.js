@@ -4,7 +4,7 @@
  */
 import { Links } from './core/links.js';
 import { Step } from './core/trace.js';
-import { Problem } from './api.js';
+import { Problem, ServerFailure } from './api.js';
 
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
 
@@ -13,6 +13,8 @@ const MOST = 24;
 
 export class Trace {
   #loaded = false;
+  /** Steps in the air: who asks for the same one waits for the same answer. @type {Map<number, Promise<void>>} */
+  #coming = new Map();
 
   /**
    * @param {import('./api.js').Api} api
@@ -50,25 +52,33 @@ export class Trace {
   }
 
   /**
-   * Makes a step ready, with the one before it. Throws what the API throws.
+   * Makes a step ready, with the one before it. Throws what the API throws, `ServerFailure` where the answer is not
+   * about that step.
    * @param {number} index
    */
   async load(index) {
     if (this.has(index)) return;
-    if (this.numSteps === 0) {
-      this.#take(await this.api.trace(this.scenario, { last: -1 }));
-      return;
+    let coming = this.#coming.get(index);
+    if (!coming) {
+      coming = this.#fetch(index).finally(() => this.#coming.delete(index));
+      this.#coming.set(index, coming);
     }
+    await coming;
+  }
+
+  /** @param {number} index */
+  async #fetch(index) {
     const first = Math.max(0, index - 1);
     try {
-      this.#take(await this.api.trace(this.scenario, { first, last: index + 1 }));
+      this.#take(await this.api.trace(this.scenario, this.numSteps === 0 ? { last: -1 } : { first, last: index + 1 }));
     } catch (error) {
       const tooLarge = error instanceof Problem && error.faults.some(({ code }) => code === 'response_too_large');
-      if (!tooLarge) throw error;
+      if (!tooLarge || this.numSteps === 0) throw error;
       // Three large steps do not fit into one answer: one at a time.
       this.#take(await this.api.trace(this.scenario, { first: index, last: index }));
       if (first < index) this.#take(await this.api.trace(this.scenario, { first, last: first }));
     }
+    if (!this.has(index)) throw new ServerFailure();
     this.#forget(index);
   }
 
@@ -96,11 +106,18 @@ export class Trace {
 
   /** @param {any} body */
   #take(body) {
+    /** @type {Step[]} */
+    let steps;
+    try {
+      steps = body.steps.filter((/** @type {any} */ step) => !this.steps.has(step.index)).map((/** @type {any} */ step) => new Step(step));
+    } catch (error) {
+      throw new ServerFailure('a step that cannot be read', { cause: error });
+    }
     this.#loaded = true;
     this.constants = body.constants ?? {};
     this.summary = body.summary;
-    this.stopped = body.stopped;
-    for (const step of body.steps) if (!this.steps.has(step.index)) this.steps.set(step.index, new Step(step));
+    this.stopped = body.stopped ?? null;
+    for (const step of steps) this.steps.set(step.index, step);
   }
 
   /** @param {number} index */

@@ -1,14 +1,17 @@
 // @ts-check
 /**
- * The state of the page and everything that changes it: which scenario, which step and stage, which cell.
+ * The state of the page and everything that changes it: which scenario and draft, which cell. Where on the board one
+ * is, and what is on its way there, is the `Course`.
  *
  * In: events of the elements, the address. Out: a `View` for every element, whenever something changed.
  */
-import { Unreachable, Problem } from './api.js';
+import { Problem, ServerFailure, Unreachable } from './api.js';
 import { parseAddress, formatAddress } from './core/address.js';
 import * as edits from './core/edits.js';
 import { STAGES } from './core/schema.js';
 import { cellKey, parseCellKey } from './core/trace.js';
+import { entryFaults } from './core/entry.js';
+import { Course } from './course.js';
 import * as drafts from './drafts.js';
 import { Trace } from './traces.js';
 import { lightOf, viewOf } from './views.js';
@@ -18,6 +21,15 @@ import { lightOf, viewOf } from './views.js';
 /** @typedef {import('./core/formula.js').CellRef} CellRef */
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
 /** @typedef {{kind: 'example' | 'draft', name: string}} Origin */
+/** @typedef {{kind: string, message: string, again?: boolean}} Notice  again: there is something to try again */
+/**
+ * @typedef {object} Opening
+ * @property {() => any} load  the scenario, or a promise of it
+ * @property {Origin} origin
+ * @property {{step?: number | null, stage?: string | null, pin?: string | null}} [place]
+ * @property {Notice[]} [notices]
+ * @property {() => void} [arrived]  called when it takes the place of what was open
+ */
 
 export class Workbench {
   /**
@@ -38,10 +50,13 @@ export class Workbench {
     this.origin = { kind: 'example', name: '' };
     /** @type {Scenario} */
     this.draft = { version: 1, requests: [], steps: [] };
-    this.trace = new Trace(api, schema, this.draft);
     this.undo = new edits.Undo();
-    this.index = 0;
-    this.stage = STAGES[0];
+    this.course = new Course(new Trace(api, schema, this.draft), STAGES[0], {
+      changed: () => this.redraw(),
+      arrived: () => this.#arrived(),
+      refused: (problem, isDraft) => this.#refused(problem, isDraft),
+      missed: (error, again) => this.#missed(error, again),
+    });
     /** @type {{space: string, at: number[]} | null} */
     this.pin = null;
     /** @type {CellRef | null} */
@@ -52,70 +67,136 @@ export class Workbench {
     this.control = false;
     /** @type {Fault[]} */
     this.faults = [];
-    /** @type {{kind: string, message: string}[]} */
+    /** @type {Notice[]} */
     this.notices = [];
-    this.busy = false;
-    /** @type {{name: string, title: string}[]} */
+    /** @type {{name: string, title: string, group: string}[]} */
     this.examples = [];
-    this.asked = 0;
+    /** What is being opened; what is open stays until it is there. @type {Opening | null} */
+    this.opening = null;
+    /** Whether a scenario was ever opened. */
+    this.opened = false;
+    /** The address names something that is not on screen yet, or could not be had. */
+    this.elsewhere = false;
+    /** What the last failure kept from happening. @type {(() => unknown) | null} */
+    this.again = null;
     this.drawing = false;
+    this.isKept = true;
     /** The address is left alone until something was done: a bare one stays bare. */
     this.touched = false;
   }
 
-  /**
-   * Opens a scenario. @param {any} scenario @param {Origin} origin
-   * @param {{step?: number | null, stage?: string | null, pin?: string | null}} place
-   */
-  async open(scenario, origin, place = {}) {
-    this.draft = edits.toDraft(scenario);
-    this.origin = origin;
-    this.undo = new edits.Undo();
-    this.faults = [];
-    this.trace = new Trace(this.api, this.schema, this.draft);
-    this.index = this.#clip(place.step ?? scenario.start_step ?? 0);
-    this.stage = place.stage ?? STAGES[0];
-    this.pin = place.pin ? parseCellKey(place.pin) : null;
-    this.hover = null;
-    this.focus = null;
-    await this.compute();
+  get trace() {
+    return this.course.board;
   }
 
-  /** Runs the draft; while it cannot be run the last valid board stays. */
-  async compute() {
-    const asked = (this.asked += 1);
-    const draft = this.draft;
-    const trace = new Trace(this.api, this.schema, draft);
-    this.busy = true;
-    try {
-      await trace.load(Math.min(this.index, Math.max(0, draft.steps.length - 1)));
-      if (asked !== this.asked) return;
-      this.trace = trace;
-      this.faults = [];
-      this.#dropNotice('offline');
-      this.index = this.#clip(this.index);
-    } catch (error) {
-      if (asked !== this.asked) return;
-      this.#failed(error);
-    }
-    this.busy = false;
+  get index() {
+    return this.course.index;
+  }
+
+  get stage() {
+    return this.course.stage;
+  }
+
+  get busy() {
+    return this.course.isBusy || this.opening !== null;
+  }
+
+  /** Whether the board is not of the schedule that the grid shows. */
+  get isStale() {
+    return this.faults.length > 0 || this.course.next !== null;
+  }
+
+  /** Opens a scenario; of several, the one asked for last. @param {Opening} opening */
+  async open(opening) {
+    this.opening = opening;
+    this.elsewhere = true;
     this.redraw();
+    try {
+      const scenario = edits.toDraft(await opening.load());
+      if (opening !== this.opening) return;
+      await this.#compute(opening, scenario);
+    } catch (error) {
+      if (opening !== this.opening) return;
+      if (error instanceof Unreachable) this.#missed(error, () => this.open(opening), true);
+      else if (error instanceof Problem) this.notice('example', error.reasons[0].message);
+      else throw error;
+      this.elsewhere = error instanceof Unreachable;
+    } finally {
+      if (opening === this.opening) this.opening = null;
+      this.redraw();
+    }
+  }
+
+  /** @param {Opening} opening @param {Scenario} scenario */
+  async #compute(opening, scenario) {
+    const trace = new Trace(this.api, this.schema, scenario);
+    const step = opening.place?.step ?? scenario.start_step ?? 0;
+    /** @type {unknown} */
+    let failure = null;
+    const wrong = this.#wrong(scenario);
+    try {
+      if (wrong.length === 0) await trace.load(this.course.clip(step, trace));
+    } catch (error) {
+      if (opening !== this.opening) return;
+      // Once something is open it stays, rather than a schedule without a board.
+      if (!(error instanceof Problem) && (this.opened || !(error instanceof Unreachable))) throw error;
+      failure = error;
+    }
+    if (opening !== this.opening) return;
+    this.draft = scenario;
+    this.origin = opening.origin;
+    this.undo = new edits.Undo();
+    this.faults = failure instanceof Problem ? failure.reasons : wrong;
+    this.pin = opening.place?.pin ? parseCellKey(opening.place.pin) : null;
+    this.hover = this.focus = this.again = null;
+    this.notices = [...this.notices.filter(({ kind }) => kind === 'storage'), ...(opening.notices ?? [])];
+    this.course.show(trace, { step, stage: opening.place?.stage ?? STAGES[0] });
+    this.opened = true;
+    this.elsewhere = false;
+    opening.arrived?.();
+    if (failure instanceof Unreachable) this.#missed(failure, () => this.#run(this.draft));
+    else if (trace.isLoaded) this.#ahead();
+  }
+
+  /** Nothing is on its way any more. */
+  #arrived() {
+    if (this.course.board.scenario === this.draft) this.faults = [];
+    this.hover = this.focus?.step === this.index ? this.hover : null;
+    if (this.focus && this.focus.step !== this.index) this.focus = null;
+    if (!this.elsewhere) this.again = null;
+    if (!this.again) this.#dropNotice('offline');
     this.#ahead();
   }
 
-  /** @param {unknown} error */
-  #failed(error) {
-    if (error instanceof Problem) {
-      this.faults = error.faults.length > 0 ? error.faults : [{ where: '', code: String(error.status), message: error.message }];
-      this.#dropNotice('offline');
-    } else if (error instanceof Unreachable) this.notice('offline', this.t('notice.offline'));
-    else throw error;
+  /** @param {Problem} problem @param {boolean} isDraft */
+  #refused(problem, isDraft) {
+    this.#dropNotice('offline');
+    if (isDraft) this.faults = problem.reasons;
+    else this.notice('refused', problem.reasons[0].message);
+  }
+
+  /** @param {Unreachable} error @param {() => unknown} again @param {boolean} [isOpening] */
+  #missed(error, again, isOpening = false) {
+    this.again = again;
+    const what = error instanceof ServerFailure ? 'notice.server_failed' : 'notice.offline';
+    const which = !this.trace.isLoaded ? '.nothing' : isOpening ? '.open' : '';
+    this.notice('offline', this.t(what + which), true);
+  }
+
+  /** Once more what failed. */
+  async retry() {
+    const { again } = this;
+    this.#dropNotice('offline');
+    this.again = null;
+    this.redraw();
+    await again?.();
   }
 
   /** Fetches the neighbours of the step on screen, so that going there is instant. */
   async #ahead() {
     const { trace, index } = this;
     for (const near of [index + 1, index - 1]) {
+      if (trace !== this.trace || index !== this.index) return; // we went on
       if (near < 0 || near >= trace.numComputed || trace.has(near)) continue;
       try {
         await trace.load(near);
@@ -124,7 +205,7 @@ export class Workbench {
         return; // not asked for: said when somebody goes there
       }
     }
-    requestIdleCallback?.(() => this.#warm(trace, index));
+    globalThis.requestIdleCallback?.(() => this.#warm(trace, index));
   }
 
   /** @param {Trace} trace @param {number} index */
@@ -134,45 +215,31 @@ export class Workbench {
   }
 
   /** @param {{step?: number, stage?: string}} place */
-  async go({ step = this.index, stage = this.stage }) {
-    const index = this.#clip(step);
+  async go(place) {
     this.touched = true;
-    if (index !== this.index && !this.trace.has(index)) {
-      const asked = (this.asked += 1);
-      this.busy = true;
-      this.redraw();
-      try {
-        await this.trace.load(index);
-      } catch (error) {
-        if (asked !== this.asked) return;
-        this.busy = false;
-        this.#failed(error);
-        this.redraw();
-        return;
-      }
-      if (asked !== this.asked) return;
-      this.busy = false;
-    }
-    if (index !== this.index) this.hover = this.focus = null;
-    this.index = index;
-    this.stage = stage;
-    this.redraw();
-    this.#ahead();
+    if (!this.opening) this.elsewhere = false; // what could not be opened was given up
+    await this.course.go(place);
+  }
+
+  /** Steps from the one wanted last, however many keys came before it was there. @param {number} by */
+  step(by) {
+    return this.go({ step: this.course.place.step + by });
   }
 
   /** One stage on or back, running over into the neighbouring step. @param {number} by */
   walk(by) {
-    const place = STAGES.indexOf(this.stage) + by;
-    if (this.stage === 'all') return this.go({ step: this.index + by });
+    const { step, stage } = this.course.place;
+    const place = STAGES.indexOf(stage) + by;
+    if (stage === 'all') return this.step(by);
     if (place >= 0 && place < STAGES.length) return this.go({ stage: STAGES[place] });
-    const step = this.index + by;
-    if (step < 0 || step >= this.trace.numSteps) return Promise.resolve();
-    return this.go({ step, stage: by > 0 ? STAGES[0] : STAGES[STAGES.length - 1] });
+    if (step + by < 0 || step + by >= this.course.head.numSteps) return Promise.resolve();
+    return this.go({ step: step + by, stage: by > 0 ? STAGES[0] : STAGES[STAGES.length - 1] });
   }
 
   /** @param {CellRef | null} cell */
   async setPin(cell) {
     this.touched = true;
+    if (!this.opening) this.elsewhere = false;
     this.pin = cell ? { space: cell.space, at: cell.at } : null;
     if (!cell) this.focus = null;
     if (cell && this.schema.def(cell.space)?.dims[0] === 'group') this.group = cell.at[0];
@@ -204,18 +271,43 @@ export class Workbench {
   /** @param {Scenario} next */
   async #replace(next) {
     this.touched = true;
+    this.opening = null; // the reader works on what is open
+    this.elsewhere = false;
     this.draft = next;
     if (this.origin.kind !== 'draft') this.origin = { kind: 'draft', name: drafts.newId() };
-    if (!drafts.keep(this.origin.name, next)) this.notice('storage', this.t('notice.storage'));
-    this.#dropNotice('draft');
-    this.redraw();
-    await this.compute();
+    for (const kind of ['draft', 'elsewhere', 'ignored', 'step']) this.#dropNotice(kind);
+    this.keep();
+    const wasThere = this.pinned() !== null;
+    await this.#run(next);
+    // What was pinned is gone with the edit, so the address does not go on naming it.
+    if (wasThere && next === this.draft && !this.isStale && this.pinned() === null) await this.setPin(null);
   }
 
-  /** @param {string} kind @param {string} message */
-  notice(kind, message) {
+  /** The schedule goes to the board, unless what is typed in it is no number. @param {Scenario} next */
+  #run(next) {
+    const wrong = this.#wrong(next);
+    const isShown = this.trace.isLoaded && next === this.trace.scenario;
+    if (wrong.length > 0 || isShown) this.faults = wrong;
+    return this.course.follow(wrong.length > 0 || isShown ? this.trace : new Trace(this.api, this.schema, next));
+  }
+
+  /** What is typed and no entry at all, which nobody needs to ask the server about. @param {Scenario} draft @returns {Fault[]} */
+  #wrong(draft) {
+    return entryFaults(draft).map(({ key, ...fault }) => ({ ...fault, message: this.t(key, fault.params) }));
+  }
+
+  /** Keeps the draft in this browser, and says if that cannot be. */
+  keep() {
+    const kept = drafts.keep(this.origin.name, this.draft);
+    this.isKept = kept === 'kept';
+    this.#dropNotice('storage');
+    if (!this.isKept) this.notice('storage', this.t(kept === 'full' ? 'notice.storage_full' : 'notice.storage'));
+  }
+
+  /** @param {string} kind @param {string} message @param {boolean} [again] */
+  notice(kind, message, again = false) {
     this.#dropNotice(kind);
-    this.notices = [...this.notices, { kind, message }];
+    this.notices = [...this.notices, { kind, message, again }];
   }
 
   /** @param {string} kind */
@@ -227,11 +319,6 @@ export class Workbench {
   dismiss(kind) {
     this.#dropNotice(kind);
     this.redraw();
-  }
-
-  /** @param {number} step */
-  #clip(step) {
-    return Math.max(0, Math.min(step, this.draft.steps.length - 1, Math.max(0, this.trace.numSteps - 1)));
   }
 
   /** Draws in the next frame, once, however often it is asked for. */
@@ -272,12 +359,13 @@ export class Workbench {
   /** The query string that describes what is on screen. */
   address() {
     const { rest } = parseAddress(location.search);
+    const pin = this.pinned();
     return formatAddress({
       example: this.origin.kind === 'example' ? this.origin.name : null,
       draft: this.origin.kind === 'draft' ? this.origin.name : null,
       step: this.index,
       stage: this.stage,
-      pin: this.pin ? cellKey(this.pin.space, this.pin.at) : null,
+      pin: pin ? cellKey(pin.space, pin.at) : null,
       lang: parseAddress(location.search).lang,
       rest: rest.filter(([name]) => name !== 's'),
     });

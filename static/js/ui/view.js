@@ -27,12 +27,15 @@
  * @property {number} group  the KV-cache group that a cell without groups is read in
  * @property {boolean} control  ordering and control are lit as well
  * @property {Fault[]} faults  why the draft could not be computed
- * @property {{kind: string, message: string}[]} notices
+ * @property {{kind: string, message: string, again?: boolean}[]} notices
+ * @property {boolean} isStale  the board is not of the schedule in the grid: that cannot be run, or is not there yet
  * @property {{step: number, code: string, message: string, needed?: number, free?: number} | null} stopped
  * @property {boolean} busy
+ * @property {boolean} isEdited  a draft of the reader's
+ * @property {boolean} isKept  whether this browser keeps drafts
  * @property {boolean} canUndo
  * @property {boolean} canRedo
- * @property {{name: string, title: string}[]} examples
+ * @property {{name: string, title: string, group: string}[]} examples
  */
 
 /**
