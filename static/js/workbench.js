@@ -208,10 +208,11 @@ export class Workbench {
     globalThis.requestIdleCallback?.(() => this.#warm(trace, index));
   }
 
-  /** @param {Trace} trace @param {number} index */
+  /** Prepares the links of the step on screen and then of its neighbours, while nothing else is to be done. @param {Trace} trace @param {number} index */
   #warm(trace, index) {
-    if (trace !== this.trace || index !== this.index || !trace.steps.has(index)) return;
-    if (!trace.links(index).warm()) requestIdleCallback?.(() => this.#warm(trace, index));
+    if (trace !== this.trace || index !== this.index) return;
+    const cold = [index, index + 1, index - 1].find((step) => trace.steps.has(step) && !trace.links(step).warm());
+    if (cold !== undefined) requestIdleCallback(() => this.#warm(trace, index));
   }
 
   /** @param {{step?: number, stage?: string}} place */
