@@ -196,6 +196,11 @@ function connectElements() {
   on('go', (place) => bench.go(place));
   on('walk', ({ by }) => bench.walk(by));
   on('pin', (cell) => bench.setPin(cell));
+  // A canvas has no elements for its cells: it says itself what is hovered or focused.
+  on('look', ({ by, cell }) => {
+    bench[/** @type {'hover' | 'focus'} */ (by)] = cell;
+    lookedElsewhere();
+  });
   on('unpin', () => bench.setPin(null));
   on('control', () => {
     bench.control = !bench.control;
@@ -204,7 +209,7 @@ function connectElements() {
   on('undo', () => bench.travel(-1));
   on('redo', () => bench.travel(1));
   on('revert', () => bench.revert());
-  on('retry', () => bench.retry());
+  on('retry', () => Promise.all([bench.retry(), listExamples()]));
   on('dismiss', ({ kind }) => bench.dismiss(kind));
   on('restore', ({ kind }) => {
     const kept = kind === 'elsewhere' ? drafts.draft(bench.origin.name) : drafts.drafts()[0];
@@ -286,6 +291,17 @@ function openAddress() {
   return bench.open({ load, origin, notices, arrived, place: bare ? { pin: 'slot_mappings.0.0' } : address });
 }
 
+/** The gallery: the page works without it. */
+async function listExamples() {
+  if (bench.examples.length > 0) return;
+  try {
+    bench.examples = await bench.api.examples();
+    bench.redraw();
+  } catch (error) {
+    if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
+  }
+}
+
 /** Drafts are one list for all tabs: what another one does to the draft open here is said, and does not lose it. */
 function connectDrafts() {
   addEventListener('storage', (event) => {
@@ -326,9 +342,4 @@ connectDrafts();
 addEventListener('popstate', () => openAddress());
 await openAddress();
 writeAddress();
-try {
-  bench.examples = await bench.api.examples();
-  bench.redraw();
-} catch (error) {
-  if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
-}
+await listExamples();

@@ -31,7 +31,7 @@ export function elementsOf(step, stage, group) {
   const space = by ? step.space(by.space) : null;
   if (!by || !space || step.empty) return null;
   const { axis } = by;
-  const rows = axis === 'req_state_idx' ? Object.values(step.json.req_id_to_index).sort((a, b) => b - a) : null;
+  const rows = axis === 'req_state_idx' ? [...step.rows.values()] : null;
   const count = rows ? rows.length : axis === 'flat_token_idx' ? step.numTokens : step.numReqs;
   const index = (/** @type {number} */ place) => (rows ? rows[place] : place);
   return {

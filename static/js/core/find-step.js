@@ -147,7 +147,7 @@ function logicalBlock(step, ask) {
   if (!tables || ask.number < 0 || (ask.isBare && ask.requests === null)) return [];
   /** @type {Hit[]} */
   const hits = [];
-  for (const [name, row] of Object.entries(step.json.req_id_to_index ?? {})) {
+  for (const [name, row] of step.rows) {
     if (!wanted(name, ask)) continue;
     for (let group = 0; group < tables.length && hits.length < MOST; group += 1) {
       const at = [group, row, ask.number];
@@ -189,7 +189,7 @@ function positionHeld(step, ask) {
   const size = constants.block_size?.[0] * (constants.dcp_size ?? 1);
   /** @type {Hit[]} */
   const hits = [];
-  for (const [name, row] of Object.entries(step.json.req_id_to_index ?? {})) {
+  for (const [name, row] of step.rows) {
     const at = [0, row, Math.floor(number / size)];
     const isComputed = number < Number(step.space('num_computed_tokens')?.get([row]) ?? 0);
     if (!isComputed || !wanted(name, ask) || tables.find(at) < 0) continue;

@@ -157,7 +157,7 @@ function namesLike(text, { requests, identities }, exactly = false) {
 /** Where a request is in the step, and its first token there. @param {string} name @param {Scope} scope @param {boolean} inDetail @returns {Hit[]} */
 function aboutRequest(name, scope, inDetail) {
   const { step } = scope;
-  const row = step.json.req_id_to_index?.[name];
+  const row = step.rows.get(name);
   const batch = step.json.req_ids.indexOf(name);
   const base = { kind: /** @type {const} */ ('request'), number: name, request: name, group: 0, step: step.index };
   if (row !== undefined && batch >= 0) {

@@ -29,7 +29,7 @@ export function stageSentence(step, stage, t) {
     case 'schedule':
       return t('summary.schedule', { n: step.numTokens, tokens: t('count.tokens', { n: step.numTokens }), requests: t('count.requests', { n: step.numReqs }) });
     case 'state-pool': {
-      const rows = Object.entries(step.json.req_id_to_index).map(([req_id, row]) => t('summary.pool.row', { req_id, row }));
+      const rows = [...step.rows].map(([req_id, row]) => t('summary.pool.row', { req_id, row }));
       const free = step.json.free_indices;
       const next = free.length > 0 ? t('summary.pool.next', { n: free.length, row: free[free.length - 1] }) : t('summary.pool.full');
       return rows.length > 0 ? t('summary.pool', { rows: list(rows), next }) : next;

@@ -168,7 +168,7 @@ function meaning(view, found) {
 function examplesOf({ t, step }) {
   const first = (/** @type {string} */ space, /** @type {number[]} */ at) => step.space(space)?.get(at);
   const name = step.json.req_ids[0];
-  if (name === undefined) return Object.keys(step.json.req_id_to_index ?? {}).slice(0, 3);
+  if (name === undefined) return [...step.rows.keys()].slice(0, 3);
   const questions = [['slot', first('slot_mappings', [0, 0])], ['block', first('block_numbers', [0, 0])], ['token_id', first('input_ids', [0])], ['batch_row', 0]];
   const asked = questions.filter(([, number]) => typeof number === 'number' && number >= 0).map(([kind, number]) => t('find.example', { kind: t(`find.kind.${kind}`), number: String(number) }));
   const position = first('positions', [0]);

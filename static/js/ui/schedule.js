@@ -92,7 +92,7 @@ export class Schedule extends HTMLElement {
     if (event.key === 'Escape') {
       event.stopPropagation();
       input.value = input.defaultValue;
-      input.blur();
+      input.select(); // the keyboard stays where it is
       return;
     }
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
@@ -119,7 +119,7 @@ export class Schedule extends HTMLElement {
           ${elementSteps(view, 'schedule')}
           <span class="tools">
             ${draft.steps.length > 1 && view.index < draft.steps.length ? html`<button type="button" class="btn" data-edit="remove-step" data-step=${view.index}>${t('schedule.remove_step', { step: view.index })}</button>` : nothing}
-            ${view.canUndo || view.canRedo ? html`<button type="button" class="btn" data-undo ?disabled=${!view.canUndo} @click=${() => say(this, 'undo')}>${t('edit.undo')}</button><button type="button" class="btn" data-redo ?disabled=${!view.canRedo} @click=${() => say(this, 'redo')}>${t('edit.redo')}</button>` : nothing}
+            ${view.canUndo || view.canRedo ? html`<button type="button" class="btn" data-undo aria-disabled=${view.canUndo ? nothing : 'true'} @click=${() => view.canUndo && say(this, 'undo')}>${t('edit.undo')}</button><button type="button" class="btn" data-redo aria-disabled=${view.canRedo ? nothing : 'true'} @click=${() => view.canRedo && say(this, 'redo')}>${t('edit.redo')}</button>` : nothing}
           </span>
         </header>
         ${view.stage === 'schedule' ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p class="why">${t('stage.schedule.why')} ${termButton('schedule', t('terms.more'), { kind: 'inline' })}</p></div>` : nothing}
@@ -230,7 +230,7 @@ function progress(view, name, length) {
 
 /** @param {View} view @param {string} name */
 function computed(view, name) {
-  const row = view.step.json.req_id_to_index?.[name];
+  const row = view.step.rows.get(name);
   if (row === undefined) return null;
   const value = view.step.space('num_computed_tokens')?.get([row]) ?? NaN;
   return isNull(value) ? null : /** @type {number} */ (value);
