@@ -21,6 +21,8 @@ export class ChartsControl {
     this.shown = null;
     /** @type {{charts?: number, under?: number} | null} of the entry of the history that we are at */
     this.entry = history.state;
+    /** Where the page was when the charts, which are below the board, were opened. */
+    this.from = 0;
     button.addEventListener('click', () => (this.isOpen ? this.close() : this.open()));
     document.addEventListener('pw-charts-close', () => this.close());
     // Before the page's own: that one opens the scenario of the address anew.
@@ -36,8 +38,10 @@ export class ChartsControl {
     const id = Date.now(); // tells the two entries that belong together
     history.replaceState({ ...history.state, under: id }, '');
     history.pushState({ charts: id }, '');
+    this.from = scrollY;
     this.#show();
     this.element.focusTitle();
+    this.element.scrollIntoView({ block: 'start' });
   }
 
   close() {
@@ -63,7 +67,9 @@ export class ChartsControl {
     const hadFocus = this.element.contains(document.activeElement) || document.activeElement === document.body;
     this.element.hidden = true;
     this.button.setAttribute('aria-expanded', 'false');
-    if (hadFocus) this.button.focus();
+    if (!hadFocus) return;
+    this.button.focus({ preventScroll: true });
+    scrollTo({ top: this.from, behavior: 'instant' });
   }
 
   /** @param {PopStateEvent} event */

@@ -1,8 +1,7 @@
 // @ts-check
-/** Light, dark, or as the system has it. */
+/** Light or dark: each click shows the other one. What the system would show anyway is left to the system. */
 
 const KEY = 'pagewalk.theme';
-const NEXT = /** @type {Record<string, string>} */ ({ auto: 'light', light: 'dark', dark: 'auto' });
 
 /** @param {import('./core/i18n.js').Translate} t */
 export function connectTheme(t) {
@@ -15,7 +14,9 @@ export function connectTheme(t) {
     button.title = text;
   };
   button.addEventListener('click', () => {
-    const next = NEXT[html.dataset.theme ?? 'auto'];
+    const system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+    const other = (html.dataset.theme ?? system) === 'dark' ? 'light' : 'dark';
+    const next = other === system ? 'auto' : other;
     if (next === 'auto') delete html.dataset.theme;
     else html.dataset.theme = next;
     try {

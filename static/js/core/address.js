@@ -37,7 +37,7 @@ export function parseAddress(search) {
     ignored.push(name);
     return null;
   };
-  const step = read('step', (text) => /^\d{1,4}$/.test(text));
+  const step = read('step', (text) => /^-?\d{1,9}$/.test(text)); // which of them there are, the scenario tells
   return {
     example: read('example', (text) => /^[\w-]{1,80}$/.test(text)),
     draft: read('draft', (text) => /^[a-z0-9]{1,20}$/.test(text)),

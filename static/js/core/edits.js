@@ -75,14 +75,22 @@ export function removeStep(draft, step) {
   return kept > 0 ? { ...rest, start_step: kept, steps } : { ...rest, steps };
 }
 
-/** @param {Scenario} draft @param {number} promptLen @returns {Scenario} with a request named by the next free letter */
-export function addRequest(draft, promptLen = 16) {
+/** Tokens in the prompt of a request that is added. */
+export const NEW_PROMPT = 16;
+
+/**
+ * @param {Scenario} draft
+ * @param {{step?: number, count?: number}} start how many of its tokens run at once, and in which step
+ * @returns {Scenario} with a request named by the next free letter
+ */
+export function addRequest(draft, { step = 0, count = 0 } = {}) {
   const taken = new Set(draft.requests.map(({ req_id }) => req_id));
   let number = 0;
   const name = () => String.fromCharCode(65 + (number % 26)) + (number < 26 ? '' : String(Math.floor(number / 26)));
   while (taken.has(name())) number += 1;
   const steps = draft.steps.length > 0 ? draft.steps : [{ num_scheduled_tokens: [] }];
-  return { ...draft, requests: [...draft.requests, { req_id: name(), prompt_len: promptLen }], steps };
+  const added = { ...draft, requests: [...draft.requests, { req_id: name(), prompt_len: NEW_PROMPT }], steps };
+  return count > 0 ? setScheduled(added, step, name(), count) : added;
 }
 
 /** What a step says about a request, besides how many tokens it runs. */

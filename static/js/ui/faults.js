@@ -1,12 +1,7 @@
 // @ts-check
-/** What is said about a value that cannot be, and the repair that one click applies. */
+/** The repair of a value that cannot be, which one click applies. */
 
 /** @typedef {import('./view.js').Fault} Fault */
-
-/** @param {Fault} fault */
-export function faultText(fault) {
-  return fault.message;
-}
 
 /**
  * Label of the repair button, '' where the server suggests none.

@@ -13,6 +13,9 @@ const KEYS = [
   [['/'], 'find'],
   [['Ctrl', 'K'], 'find'],
   [['G'], 'term'],
+  [['number', '0'], 'entry'],
+  [['F', 'P'], 'mark'],
+  [['Alt', '↓'], 'menu'],
   [['Enter'], 'pin'],
   [['Esc'], 'unpin'],
   [['Ctrl', 'Z'], 'undo'],
@@ -25,14 +28,14 @@ export class HelpSheet extends HTMLElement {
   open({ t, singleKeys }) {
     render(
       html`<dialog aria-labelledby="help-title">
-        <h2 id="help-title">${t('help.title')}</h2>
-        <table><tbody>${KEYS.map(([keys, name]) => html`<tr><th scope="row">${/** @type {string[]} */ (keys).map((key) => html`<kbd>${key}</kbd> `)}</th><td>${t(`key.${name}`)}</td></tr>`)}</tbody></table>
+        <h2 id="help-title" tabindex="-1" autofocus>${t('help.title')}</h2>
+        <table><tbody>${KEYS.map(([keys, name]) => html`<tr><th scope="row">${/** @type {string[]} */ (keys).map((key) => html`<kbd>${key === 'number' ? t('key.number') : key}</kbd> `)}</th><td>${t(`key.${name}`)}</td></tr>`)}</tbody></table>
         <label class="switch"><input type="checkbox" .checked=${singleKeys} @change=${(/** @type {Event} */ event) => say(this, 'single-keys', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t('help.single_keys')}</label>
         <h3>${t('help.light')}</h3>
         <ul class="light"><li><span class="sample" data-lit="self">12</span> ${t('help.light.self')}</li><li><span class="sample" data-lit="input">12</span> ${t('help.light.input')}</li><li><span class="sample" data-lit="output">12</span> ${t('help.light.output')}</li><li><span class="sample" data-lit="walk">12</span> ${t('help.light.walk')}</li><li><span class="sample" data-lit="control">12</span> ${t('help.light.control')}</li></ul>
         <h3>${t('help.states')}</h3>
         <ul class="light">${['stale', 'freed', 'unused', 'padding', 'null', 'unknown', 'not_local'].map((state) => html`<li><span class="sample c" data-state=${state}><span class="v">${state === 'unknown' ? '?' : state === 'padding' ? '-1' : state === 'null' ? '0' : '44'}</span></span> <b>${t(`state.${state}`)}</b> ${t(`state.${state}.what`)}</li>`)}</ul>
-        <form method="dialog"><button class="btn main" autofocus>${t('help.close')}</button></form>
+        <form method="dialog"><button class="btn main">${t('help.close')}</button></form>
       </dialog>`,
       this,
     );
