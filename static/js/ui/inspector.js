@@ -11,6 +11,7 @@ import { STATE_TERMS } from '../core/glossary.js';
 import { groupDigits } from '../core/i18n.js';
 import { cellKey, isNull } from '../core/trace.js';
 import { isCount, stateWords, valueText } from './cell.js';
+import { fateWords } from './kv-words.js';
 import { accentOf, isOwn, named } from './names.js';
 import { requestTag } from './tag.js';
 import { termButton } from './terms.js';
@@ -54,12 +55,14 @@ export class Inspector extends HTMLElement {
     const { t } = view;
     const pinned = view.pin !== null && view.pin.step === view.index && cellKey(view.pin.space, view.pin.at) === cellKey(cell.space, cell.at);
     const old = before(view.step, view.prev, cell.space, cell.at);
+    const fate = fateWords(view, cell.space, cell.at);
     const note = cell.note ? t(`note.${cell.note}`, words(view, cell)) : '';
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
-      <div class="gist"><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${isOwn(view.schema, cell.space) ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
+      <div class="gist" @click=${(/** @type {Event} */ event) => this.#tapped(event)}><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${isOwn(view.schema, cell.space) ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
       <p class="big" data-value><span class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
       ${cell.state ? html`<p class="state" data-state=${cell.state}>${STATE_TERMS[cell.state] ? termButton(STATE_TERMS[cell.state], stateWords(view, cell.state)) : stateWords(view, cell.state)}</p>` : nothing}
-      ${note ? html`<p class="note" data-note>${note}</p>` : nothing}</div>
+      ${note ? html`<p class="note" data-note>${note}</p>` : nothing}
+      ${fate ? html`<p class="note" data-fate>${fate}</p>` : nothing}</div>
       ${cell.formula.length > 0 ? formula(view, cell) : nothing}
       <p class="actions">${cellButton(view, pinned ? null : { space: cell.space, at: cell.at, step: view.index }, pinned ? t('inspector.unpin') : t('inspector.pin'), 'btn')}
         <button type="button" class="btn" data-more aria-expanded=${this.hasAttribute('data-open') ? 'true' : 'false'} @click=${() => this.#toggle()}>${this.hasAttribute('data-open') ? t('inspector.less') : t('inspector.all')}</button>
@@ -67,6 +70,11 @@ export class Inspector extends HTMLElement {
       ${walk(view, cell)}
       <div class="rest">${bytes(view, cell)}${uses(view, cell)}${code(view, cell)}</div>
     </section>`;
+  }
+
+  /** On a phone the sheet is one line, all of which opens it. @param {Event} event */
+  #tapped({ target }) {
+    if (innerWidth <= 700 && !this.hasAttribute('data-open') && !(/** @type {Element} */ (target).closest('button'))) this.#toggle();
   }
 
   /** On a narrow page the column is a sheet that shows the gist until it is opened. */

@@ -45,6 +45,7 @@ export class Lighting {
     this.coordinates = coordinates;
     this.pinned = pinned;
     this.paint(this.root);
+    for (const map of /** @type {NodeListOf<any>} */ (this.root.querySelectorAll('pw-pool'))) map.lights(links, lit, coordinates);
   }
 
   /** Paints again what a table has just drawn. @param {ParentNode} scope */
