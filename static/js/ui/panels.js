@@ -164,11 +164,10 @@ function blockTables(tables, view, big, _sizes, stage) {
     .filter((table) => table.lines.length > 0);
   const mapping = view.step.space('idx_mapping');
   const entries = Array.from({ length: mapping?.length ?? 0 }, (_, row) => Number(mapping?.get([row])));
-  return html`<div class="tables-frame"><div class="tables ${(copies?.length ?? 1) > 1 ? 'several' : ''}">
-    <div class="persistent"><p class="caption">${view.t('tables.persistent')}</p>${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}</div>
+  return html`<div class="tables-frame"><div class="tables">
+    <div class="persistent"><p class="caption">${view.t('tables.persistent')}</p>${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}<p class="arrow write"><span>${view.t('tables.write')}</span></p></div>
     <p class="arrow read"><span>${view.t('tables.read')}</span></p>
     <div class="gathered"><p class="caption">${view.t('tables.gathered')}</p>${gathered}${padding}</div>
-    <p class="arrow write"><span>${view.t('tables.write')}</span></p>
   </div></div>`;
 }
 

@@ -223,7 +223,7 @@ export function lineName(view, line) {
 }
 
 const ARITHMETIC = new Set(['+', '-', '*', '//', '%']);
-/** Cells looked at for those that are computed, and how long a formula may be to stand beside a name. */
+/** Cells of a line looked at, from its first to its last, and how long a formula may be to stand beside a name. */
 const HINT_CELLS = 64;
 const HINT_LENGTH = 44;
 
@@ -239,7 +239,8 @@ export function hint(view, line) {
   const prefix = line.group === null ? [] : [line.group];
   /** @type {Set<string>} */
   const found = new Set();
-  for (let entry = 0; space && program && entry < Math.min(HINT_CELLS, space.rowLength(prefix)); entry += 1) {
+  const count = space?.rowLength(prefix) ?? 0;
+  for (let entry = 0; space && program && entry < count; entry += Math.ceil(count / HINT_CELLS)) {
     const at = [...prefix, entry];
     const formula = cases[program.caseOf(at, space.get(at))?.index ?? -1]?.formula;
     if (!Array.isArray(formula)) continue;

@@ -35,7 +35,7 @@ import { termName } from './terms.js';
 const WINDOWED = 80;
 /** Widths of the parts of a strip that are not columns. */
 const HEAD = 148;
-const HEAD_BIG = 176;
+const HEAD_BIG = 188;
 const END = 36;
 
 /** @type {Map<string, {left: number, strips: Set<TokenStrip>}>} */
@@ -170,7 +170,7 @@ export class TokenStrip extends HTMLElement {
           </tbody>
         </table>
       </div>
-      ${total > head + extent + END && count > 0 ? html`<p class="window">${view.t('strip.window', this.#shown(extent))}</p>` : nothing}`,
+      ${total > head + extent + END && count > 0 ? html`<p class="window">${view.t(data.axis === 'flat_token_idx' ? 'strip.window' : 'strip.entries', this.#shown(extent))}</p>` : nothing}`,
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
