@@ -215,16 +215,18 @@ export class Schedule extends HTMLElement {
   }
 
   /** Which cell a button leads to: what it adds, or what takes the place of what it removes. @param {HTMLButtonElement} button */
-  #after({ dataset: { edit, req, notice } }) {
+  #after({ dataset: { edit, req, notice, fault: number } }) {
     const view = /** @type {View} */ (this.#view);
     const { requests, steps } = view.draft;
     if (edit === 'add-request') return { row: requests.length, column: steps.length > 0 ? view.index : 0 };
     if (edit === 'add-step') return { row: this.#lastRow, column: steps.length };
     if (edit === 'remove-request') return { row: Math.min(requests.findIndex(({ req_id }) => req_id === req), requests.length - 2), column: view.index };
+    if (edit === 'remove-step') return { row: this.#lastRow, column: Math.min(view.index, steps.length - 2) };
     if (edit === 'fix' || notice) {
-      const { step, reqId } = placeOf(view.draft, view.faults[0]);
+      const places = (number === undefined ? view.faults : [view.faults[Number(number)]]).map((fault) => placeOf(view.draft, fault));
+      const { step, reqId } = places.find((place) => place.reqId !== null) ?? places[0];
       const row = requests.findIndex(({ req_id }) => req_id === reqId);
-      return row < 0 ? null : { row, column: step ?? -1 };
+      return { row: row < 0 ? this.#lastRow : row, column: step ?? -1 };
     }
     return null;
   }
