@@ -6,6 +6,7 @@
  */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { endOf, lineOf, linesOf, startOf } from '../core/kv-layout.js';
+import { groupDigits } from '../core/i18n.js';
 import { cellKey } from '../core/trace.js';
 import { scrollTo, visible } from '../core/viewport.js';
 import { setEntry } from './grid-keys.js';
@@ -21,7 +22,9 @@ import { say } from './view.js';
 /** Blocks of more slots than this are drawn as a bar, not slot by slot. */
 const MOST_SLOTS = 64;
 const SLOT = { small: 12, big: 15 };
+/** Width of what stands between two blocks, for counts of three digits; each more takes `DIGIT`. */
 const GAP = { small: 46, big: 64 };
+const DIGIT = 7;
 const SPACE = 12;
 /** Slots in one line. */
 const LANE = 16;
@@ -94,7 +97,7 @@ export class KvMap extends HTMLElement {
     const width = isBar ? 208 : Math.max(64, Math.min(blockSize, LANE) * slotWidth);
     this.#height = 26 + (isBar ? 1 : Math.ceil(blockSize / LANE)) * (big ? 22 : 18) + 10;
     const packed = `${this.clientWidth}|${big}`;
-    if (packed !== this.#packed) this.#lines = linesOf(pool, { width: Math.max(width, this.clientWidth - 14), block: width, gap: big ? GAP.big : GAP.small, space: SPACE });
+    if (packed !== this.#packed) this.#lines = linesOf(pool, { width: Math.max(width, this.clientWidth - 14), block: width, gap: gapWidth(data), space: SPACE });
     this.#packed = packed;
     const scroller = this.querySelector('.scroll');
     const scroll = scroller?.scrollTop ?? 0;
@@ -128,8 +131,9 @@ export class KvMap extends HTMLElement {
   }
 
   /** Block 0, or the blocks between two that are held. @param {KvData} data @param {Exclude<Item, {kind: 'block'}>} item */
-  #gap({ view, pool, big }, item) {
-    const wide = `width:${big ? GAP.big : GAP.small}px`;
+  #gap(data, item) {
+    const { view, pool } = data;
+    const wide = `width:${gapWidth(data)}px`;
     if (item.kind === 'null') return html`<div class="gap-tile null" role="listitem" title=${view.t('kv.block.null', { block: '0' })} .style=${wide}><b>0</b><span>${view.t('kv.gap.null')}</span></div>`;
     const words = rangeWords(view, pool, item.first, item.last);
     return html`<div class="gap-tile" role="listitem" data-gap="${item.first}-${item.last}" title=${words} .style=${wide}>${gapWords(view, pool, item.first, item.last).map((line) => html`<span>${line}</span>`)}</div>`;
@@ -161,13 +165,16 @@ export class KvMap extends HTMLElement {
 
   /** What is under the pointer or has the focus. @param {Element} target */
   #speak(target) {
-    const data = /** @type {KvData} */ (this.#data);
+    say(this, 'kv-words', { words: this.#wordsOf(target) });
+  }
+
+  /** @param {Element} target */
+  #wordsOf(target) {
+    const { view, pool, written } = /** @type {KvData} */ (this.#data);
     const place = /** @type {HTMLElement | null} */ (target.closest('[data-entry], [data-gap], .null'));
-    let words = '';
-    if (place?.dataset.slot) words = slotWords(data.view, data.pool, data.written, Number(place.dataset.entry), Number(place.dataset.slot));
-    else if (place?.dataset.entry) words = blockWords(data.view, data.pool, data.pool.id(Number(place.dataset.entry)));
-    else if (place) words = place.title;
-    say(this, 'kv-words', { words });
+    if (place?.dataset.slot) return slotWords(view, pool, written, Number(place.dataset.entry), Number(place.dataset.slot));
+    if (place?.dataset.entry) return blockWords(view, pool, pool.id(Number(place.dataset.entry)));
+    return place?.title ?? '';
   }
 
   /** Slots of one block stand for the same cell: going from one to the next does not unpin it. @param {MouseEvent} event */
@@ -191,10 +198,17 @@ export class KvMap extends HTMLElement {
     return scroller.scrollTop !== before;
   }
 
-  /** What the pinned cell is on this map. */
-  get pinned() {
-    return this.#data ? pinWords(this.#data.view, this.#data.pool, this.#data.written) : '';
+  /** What to say while nothing is pointed at: what has the focus, else what is pinned. */
+  get resting() {
+    if (!this.#data) return '';
+    const focused = document.activeElement;
+    return (focused && this.contains(focused) && this.#wordsOf(focused)) || pinWords(this.#data.view, this.#data.pool, this.#data.written);
   }
+}
+
+/** @param {KvData} data */
+function gapWidth({ big, pool }) {
+  return (big ? GAP.big : GAP.small) + Math.max(0, groupDigits(pool.numBlocks).length - 3) * DIGIT;
 }
 
 /** @type {Record<string, string>} */

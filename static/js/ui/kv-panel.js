@@ -1,7 +1,7 @@
 // @ts-check
 /** The panel of the KV cache: for each group the pool and its blocks, what is stale, and how well the memory is used. */
 import { html, nothing } from '../../vendor/lit-html/lit-html.js';
-import { Pool } from '../core/kv-pool.js';
+import { blockAt31, Pool } from '../core/kv-pool.js';
 import { cellKey } from '../core/trace.js';
 import './kv-pool.js';
 import { slotBytes, usage } from './kv-usage.js';
@@ -58,12 +58,12 @@ function onSight({ currentTarget, detail }) {
   if (map) map.sight = detail;
 }
 
-/** One line says what is pointed at, else what is pinned. @param {GroupEvent} event */
+/** One line says what is pointed at, else what has the focus or is pinned. @param {GroupEvent} event */
 function onWords({ currentTarget, detail }) {
   const line = currentTarget.querySelector('.readout');
   if (!line) return;
-  const pinned = /** @type {any} */ (currentTarget.querySelector('pw-kv'))?.pinned;
-  line.textContent = detail.words || pinned || /** @type {HTMLElement} */ (line).dataset.hint;
+  const resting = (/** @type {string} */ name) => /** @type {any} */ (currentTarget.querySelector(name))?.resting;
+  line.textContent = detail.words || resting('pw-pool') || resting('pw-kv') || /** @type {HTMLElement} */ (line).dataset.hint;
 }
 
 /** @param {View} view @param {boolean} big */
@@ -75,7 +75,8 @@ function legend({ t, constants, step }, big) {
     ...(constants.num_speculative_tokens > 0 ? [['w x', 'rejected']] : []),
     ['e', 'empty'],
   ];
-  const blocks = big ? [['null', 'null'], ['free', 'free'], ...(step.space('stale_block_ids')?.size ? [['stale', 'stale']] : []), ...((constants.block_size ?? []).length > 1 ? [['other', 'other']] : [])] : [];
+  const isBeyond31 = (constants.block_size ?? []).some((/** @type {number} */ size) => blockAt31(constants.num_blocks_in_pool, size * constants.bytes_per_slot) !== null);
+  const blocks = big ? [['null', 'null'], ['free', 'free'], ...(step.space('stale_block_ids')?.size ? [['stale', 'stale']] : []), ...((constants.block_size ?? []).length > 1 ? [['other', 'other']] : []), ...(isBeyond31 ? [['31', 'byte31']] : [])] : [];
   const item = (/** @type {string} */ look, /** @type {string} */ name) => html`<span data-legend=${name}><i class="slot ${look}"></i>${t(`kv.legend.${name}`)}</span>`;
   return html`<p class="legend">${big ? html`<b>${t('kv.legend.slots')}</b>` : nothing}${kinds.map(([look, name]) => item(look, name))}</p>${big ? html`<p class="legend"><b>${t('kv.legend.blocks')}</b>${blocks.map(([look, name]) => item(`block-${look}`, name))}</p>` : nothing}`;
 }

@@ -5,7 +5,7 @@
  *
  * For the keyboard and for screen readers it is a slider over block ids that says what the block is.
  */
-import { html, render } from '../../vendor/lit-html/lit-html.js';
+import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { gridOf } from '../core/kv-layout.js';
 import { blockAt31, Pool } from '../core/kv-pool.js';
 import { Palette, paintPool } from './kv-paint.js';
@@ -76,6 +76,11 @@ export class PoolMap extends HTMLElement {
     this.#overlay();
   }
 
+  /** What the keys have reached, while they are in use here. */
+  get resting() {
+    return this.#data && this.querySelector('.pool-squares:focus') ? this.#words(this.#caret) : '';
+  }
+
   #draw() {
     const data = this.#data;
     if (!data || this.clientWidth === 0) return;
@@ -86,7 +91,8 @@ export class PoolMap extends HTMLElement {
     const labels = Array.from({ length: Math.ceil(grid.rows / every) }, (_, place) => place * every);
     render(
       html`<div class="pool-ids" aria-hidden="true" .style=${`height:${high}px`}>${labels.map((row) => html`<span .style=${`top:${row * grid.size}px`}>${row * grid.columns * grid.per}</span>`)}</div>
-        <div class="pool-squares" tabindex="0" role="slider" data-pool=${pool.group} aria-label=${view.t('kv.pool.label', { n: pool.numBlocks })} aria-orientation="horizontal" aria-valuemin="0" aria-valuemax=${pool.numBlocks - 1} aria-valuenow=${this.#caret} aria-valuetext=${this.#words(this.#caret)} .style=${`width:${grid.columns * grid.size}px;height:${high}px`}><canvas></canvas><canvas></canvas></div>`,
+        <div class="pool-squares" tabindex="0" role="slider" data-pool=${pool.group} aria-label=${view.t('kv.pool.label', { n: pool.numBlocks })} aria-orientation="horizontal" aria-valuemin="0" aria-valuemax=${pool.numBlocks - 1} aria-valuenow=${this.#caret} aria-valuetext=${this.#words(this.#caret)} .style=${`width:${grid.columns * grid.size}px;height:${high}px`}><canvas></canvas><canvas></canvas></div>
+        ${grid.per > 1 ? html`<p class="pool-note" data-per=${grid.per}>${view.t('kv.pool.per', { n: grid.per })}</p>` : nothing}`,
       this,
     );
     const [base, overlay] = this.querySelectorAll('canvas');

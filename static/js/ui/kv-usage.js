@@ -17,7 +17,7 @@ export function usage(view) {
   const cell = (/** @type {number} */ slots, /** @type {string} */ name) => html`<td class="num" data-slots=${name}>${groupDigits(slots)}<span class="bytes-of">${t('kv.use.bytes', { bytes: bytes(slots) })}</span></td>`;
   return html`<div class="usage" data-usage>
     <p>${t('kv.use.pool', { used: use.num_used_blocks, all: use.num_blocks, free: use.num_free_blocks, stale: use.num_stale_blocks })}</p>
-    <div class="scroll"><table aria-label=${t('kv.use.label')}>
+    <div class="scroll" role="region" tabindex="0" aria-label=${t('kv.use.label')}><table>
       <thead><tr><th scope="col">${t('kv.use.group')}</th><th scope="col">${t('kv.use.blocks')}</th><th scope="col">${t('kv.use.held')}</th><th scope="col"><i class="swatch filled"></i>${t('kv.use.filled')}</th><th scope="col"><i class="swatch waste"></i>${t('kv.use.waste')}</th><th scope="col"><i class="swatch reserved"></i>${t('kv.use.reserved')}</th><td></td></tr></thead>
       <tbody>${use.groups.map((/** @type {Record<string, any>} */ group) => html`<tr data-usage-group=${group.name}><th scope="row">${group.name}</th><td class="num">${groupDigits(group.num_blocks)}</td>${cell(group.num_slots, 'held')}${cell(group.num_filled_slots, 'filled')}${cell(group.num_waste_slots, 'waste')}${cell(group.num_reserved_slots, 'reserved')}<td class="meter-cell">${meter(group)}</td></tr>`)}</tbody>
     </table></div>
