@@ -7,6 +7,7 @@
  * place wanted last, and only that one is fetched, whatever was passed on the way.
  */
 import { Problem, Unreachable } from './api.js';
+import { STAGES } from './core/schema.js';
 
 /** @typedef {import('./traces.js').Trace} Trace */
 /** @typedef {{step: number, stage: string}} Place */
@@ -51,6 +52,16 @@ export class Course {
   /** @param {number} step @param {Trace} trace */
   clip(step, trace = this.head) {
     return Math.max(0, Math.min(step, trace.numSteps - 1));
+  }
+
+  /** One stage on or back, running over into the neighbouring step; null where there is none. @param {number} by @returns {Place | null} */
+  beside(by) {
+    const { step, stage } = this.place;
+    if (stage === 'all') return { step: step + by, stage };
+    const place = STAGES.indexOf(stage) + by;
+    if (place >= 0 && place < STAGES.length) return { step, stage: STAGES[place] };
+    if (step + by < 0 || step + by >= this.head.numSteps) return null;
+    return { step: step + by, stage: by > 0 ? STAGES[0] : STAGES[STAGES.length - 1] };
   }
 
   /** Puts another scenario on the board; what was on its way is forgotten. @param {Trace} trace @param {Place} place */

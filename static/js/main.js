@@ -3,7 +3,7 @@
  * Starts the page: reads what the server embedded, opens the scenario that the address names, and connects the
  * elements with the workbench.
  */
-import { Api, Problem, Unreachable } from './api.js';
+import { Api } from './api.js';
 import { ChartsControl } from './charts.js';
 import { parseAddress, formatAddress } from './core/address.js';
 import * as edits from './core/edits.js';
@@ -13,6 +13,7 @@ import { Schema } from './core/schema.js';
 import { stageSentence } from './core/summary.js';
 import { cellKey, parseCellKey } from './core/trace.js';
 import * as drafts from './drafts.js';
+import { Entrances } from './entrances.js';
 import { connectFinding } from './finding.js';
 import { connectGlossary } from './glossary.js';
 import { connectKeys } from './keys.js';
@@ -209,14 +210,14 @@ function connectElements() {
   on('undo', () => bench.travel(-1));
   on('redo', () => bench.travel(1));
   on('revert', () => bench.revert());
-  on('retry', () => Promise.all([bench.retry(), listExamples()]));
+  on('retry', () => Promise.all([bench.retry(), entrances.listExamples()]));
   on('dismiss', ({ kind }) => bench.dismiss(kind));
   on('restore', ({ kind }) => {
     const kept = kind === 'elsewhere' ? drafts.draft(bench.origin.name) : drafts.drafts()[0];
     bench.dismiss(kind);
-    if (kept) openAs(() => kept.scenario, { kind: 'draft', name: kept.id });
+    if (kept) entrances.openAs(() => kept.scenario, { kind: 'draft', name: kept.id });
   });
-  on('example', ({ name }) => openAs(() => bench.api.example(name), { kind: 'example', name }));
+  on('example', ({ name }) => entrances.openAs(() => bench.api.example(name), { kind: 'example', name }));
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
 }
 
@@ -242,104 +243,14 @@ function changed(draft, what) {
   }
 }
 
-/** Opens another scenario: a new entry in the browser's history, once it is there. @param {() => any} load @param {import('./workbench.js').Origin} origin */
-function openAs(load, origin) {
-  const arrived = () => {
-    bench.touched = true;
-    const address = location.pathname + formatAddress({ [origin.kind]: origin.name, lang: parseAddress(location.search).lang });
-    if (address !== location.pathname + location.search) history.pushState(null, '', address);
-    if (origin.kind === 'draft') bench.keep();
-  };
-  return bench.open({ load, origin, arrived });
-}
-
-/** Opens what the address names; whatever of it cannot be had is said. */
-function openAddress() {
-  const address = parseAddress(location.search);
-  const bare = location.search === '' || Object.entries(address).every(([name, value]) => name === 'lang' || value === null || (Array.isArray(value) && value.length === 0));
-  const { whole, damaged } = drafts.read();
-  /** @type {import('./workbench.js').Notice[]} */
-  const notices = [];
-  const notice = (/** @type {string} */ kind, /** @type {string} */ message) => notices.push({ kind, message });
-  let load = () => boot.scenario;
-  /** @type {import('./workbench.js').Origin} */
-  let origin = { kind: 'example', name: boot.example };
-  const kept = whole.find(({ id }) => id === address.draft);
-  const isDamaged = address.draft !== null && damaged.includes(address.draft);
-  if (kept) {
-    load = () => kept.scenario;
-    origin = { kind: 'draft', name: kept.id };
-  } else if (address.draft) notice('lost', t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing'));
-  else if (address.example && address.example !== boot.example) {
-    const name = address.example;
-    if (boot.unknown_example === name) notice('example', t('notice.no_example', { name }));
-    else {
-      load = () => bench.api.example(name);
-      origin = { kind: 'example', name };
-    }
-  } else if (bare && whole.length > 0) notice('draft', t('notice.draft', { title: whole[0].title || t('scenario.untitled') }));
-  if (damaged.length > 0) {
-    if (!isDamaged) notice('damaged', t('notice.damaged', { n: damaged.length }));
-    drafts.putDamagedAside();
-  }
-  if (address.rest.some(([name]) => name === 's')) notice('link', t('notice.link_unreadable'));
-  const arrived = () => {
-    if (origin.kind === 'draft') bench.keep();
-    settle(address);
-  };
-  // A bare address shows what the page is about: the first token, followed to its slot.
-  return bench.open({ load, origin, notices, arrived, place: bare ? { pin: 'slot_mappings.0.0' } : address });
-}
-
-/** The gallery: the page works without it. */
-async function listExamples() {
-  if (bench.examples.length > 0) return;
-  try {
-    bench.examples = await bench.api.examples();
-    bench.redraw();
-  } catch (error) {
-    if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
-  }
-}
-
-/** Drafts are one list for all tabs: what another one does to the draft open here is said, and does not lose it. */
-function connectDrafts() {
-  addEventListener('storage', (event) => {
-    if (event.key !== drafts.KEY || bench.origin.kind !== 'draft') return;
-    const theirs = drafts.draft(bench.origin.name);
-    if (theirs && JSON.stringify(theirs.scenario) !== JSON.stringify(bench.draft)) bench.notice('elsewhere', t('notice.elsewhere'));
-    else bench.dismiss('elsewhere');
-    bench.redraw();
-  });
-  // Twenty other drafts edited in another tab would have pushed it out.
-  addEventListener('pagehide', () => {
-    if (bench.origin.kind === 'draft' && !drafts.draft(bench.origin.name)) bench.keep();
-  });
-}
-
-/** What the address asked for and is not there is said once; from then on the address is that of what is shown. @param {import('./core/address.js').Address} address */
-function settle(address) {
-  const ignored = [...address.ignored];
-  if (bench.trace.isLoaded && address.pin !== null && !bench.pinned()) {
-    ignored.push('pin');
-    bench.pin = null;
-  }
-  if (ignored.length > 0) bench.notice('ignored', t('notice.ignored', { names: ignored.join(t('list.separator')) }));
-  const moved = address.step !== null && address.step !== bench.index;
-  if (moved) bench.notice('step', t('notice.step', { asked: String(address.step), step: String(bench.index) }));
-  if (moved || bench.notices.some(({ kind }) => ['ignored', 'lost', 'example', 'link'].includes(kind))) bench.touched = true;
-  bench.redraw();
-}
-
 const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
+const entrances = new Entrances(bench, boot);
 connectElements();
 connectPointer();
 connectTheme(t);
 connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')));
 connectFinding(bench);
 connectGlossary(bench, t);
-connectDrafts();
-addEventListener('popstate', () => openAddress());
-await openAddress();
+await entrances.openAddress();
 writeAddress();
-await listExamples();
+await entrances.listExamples();

@@ -1,7 +1,9 @@
 // @ts-check
-/** What the elements draw, read off the workbench: a `View`, and what is lit. */
+/** What the elements draw, read off the workbench: a `View`, what is lit, and the address. */
+import { formatAddress, parseAddress } from './core/address.js';
 import { explain } from './core/explain.js';
 import { identities } from './core/identity.js';
+import { cellKey } from './core/trace.js';
 
 /** @typedef {import('./workbench.js').Workbench} Workbench */
 
@@ -55,4 +57,19 @@ export function lightOf(bench) {
   if (!look || flat < 0) return { links, lit: null, coordinates: {} };
   const cell = explain(links, look.space, look.at, { group: bench.group });
   return { links, lit: links.light(look.space, flat, bench.control), coordinates: cell?.params ?? {} };
+}
+
+/** The query string that describes what is on screen. @param {Workbench} bench */
+export function addressOf(bench) {
+  const { rest, lang } = parseAddress(location.search);
+  const pin = bench.pinned();
+  return formatAddress({
+    example: bench.origin.kind === 'example' ? bench.origin.name : null,
+    draft: bench.origin.kind === 'draft' ? bench.origin.name : null,
+    step: bench.index,
+    stage: bench.stage,
+    pin: pin ? cellKey(pin.space, pin.at) : null,
+    lang,
+    rest: rest.filter(([name]) => name !== 's'),
+  });
 }

@@ -6,30 +6,22 @@
  * In: events of the elements, the address. Out: a `View` for every element, whenever something changed.
  */
 import { Problem, ServerFailure, Unreachable } from './api.js';
-import { parseAddress, formatAddress } from './core/address.js';
 import * as edits from './core/edits.js';
 import { STAGES } from './core/schema.js';
-import { cellKey, parseCellKey } from './core/trace.js';
-import { entryFaults } from './core/entry.js';
+import { parseCellKey } from './core/trace.js';
 import { Course } from './course.js';
 import * as drafts from './drafts.js';
+import { prepare, wrongEntries } from './opening.js';
 import { Trace } from './traces.js';
-import { lightOf, viewOf } from './views.js';
+import { addressOf, lightOf, viewOf } from './views.js';
 
 /** @typedef {import('./ui/view.js').View} View */
 /** @typedef {import('./ui/view.js').Fault} Fault */
 /** @typedef {import('./core/formula.js').CellRef} CellRef */
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
 /** @typedef {{kind: 'example' | 'draft', name: string}} Origin */
-/** @typedef {{kind: string, message: string, again?: boolean}} Notice  again: there is something to try again */
-/**
- * @typedef {object} Opening
- * @property {() => any} load  the scenario, or a promise of it
- * @property {Origin} origin
- * @property {{step?: number | null, stage?: string | null, pin?: string | null}} [place]
- * @property {Notice[]} [notices]
- * @property {() => void} [arrived]  called when it takes the place of what was open
- */
+/** @typedef {import('./opening.js').Notice} Notice */
+/** @typedef {import('./opening.js').Opening} Opening */
 
 export class Workbench {
   /**
@@ -112,9 +104,8 @@ export class Workbench {
     this.elsewhere = true;
     this.redraw();
     try {
-      const scenario = edits.toDraft(await opening.load());
-      if (opening !== this.opening) return;
-      await this.#compute(opening, scenario);
+      const ready = await prepare(this, opening);
+      if (opening === this.opening) this.#take(opening, ready);
     } catch (error) {
       if (opening !== this.opening) return;
       if (error instanceof Unreachable) this.#missed(error, () => this.open(opening), true);
@@ -127,26 +118,12 @@ export class Workbench {
     }
   }
 
-  /** @param {Opening} opening @param {Scenario} scenario */
-  async #compute(opening, scenario) {
-    const trace = new Trace(this.api, this.schema, scenario);
-    const step = opening.place?.step ?? scenario.start_step ?? 0;
-    /** @type {unknown} */
-    let failure = null;
-    const wrong = this.#wrong(scenario);
-    try {
-      if (wrong.length === 0) await trace.load(this.course.clip(step, trace));
-    } catch (error) {
-      if (opening !== this.opening) return;
-      // Once something is open it stays, rather than a schedule without a board.
-      if (!(error instanceof Problem) && (this.opened || !(error instanceof Unreachable))) throw error;
-      failure = error;
-    }
-    if (opening !== this.opening) return;
+  /** @param {Opening} opening @param {import('./opening.js').Ready} ready */
+  #take(opening, { scenario, trace, step, faults, failure }) {
     this.draft = scenario;
     this.origin = opening.origin;
     this.undo = new edits.Undo();
-    this.faults = failure instanceof Problem ? failure.reasons : wrong;
+    this.faults = faults;
     this.pin = opening.place?.pin ? parseCellKey(opening.place.pin) : null;
     this.hover = this.focus = this.again = null;
     this.notices = [...this.notices.filter(({ kind }) => kind === 'storage'), ...(opening.notices ?? [])];
@@ -154,7 +131,7 @@ export class Workbench {
     this.opened = true;
     this.elsewhere = false;
     opening.arrived?.();
-    if (failure instanceof Unreachable) this.#missed(failure, () => this.#run(this.draft));
+    if (failure) this.#missed(failure, () => this.#run(this.draft));
     else if (trace.isLoaded) this.#ahead();
   }
 
@@ -229,12 +206,8 @@ export class Workbench {
 
   /** One stage on or back, running over into the neighbouring step. @param {number} by */
   walk(by) {
-    const { step, stage } = this.course.place;
-    const place = STAGES.indexOf(stage) + by;
-    if (stage === 'all') return this.step(by);
-    if (place >= 0 && place < STAGES.length) return this.go({ stage: STAGES[place] });
-    if (step + by < 0 || step + by >= this.course.head.numSteps) return Promise.resolve();
-    return this.go({ step: step + by, stage: by > 0 ? STAGES[0] : STAGES[STAGES.length - 1] });
+    const place = this.course.beside(by);
+    return place ? this.go(place) : Promise.resolve();
   }
 
   /** @param {CellRef | null} cell */
@@ -286,15 +259,10 @@ export class Workbench {
 
   /** The schedule goes to the board, unless what is typed in it is no number. @param {Scenario} next */
   #run(next) {
-    const wrong = this.#wrong(next);
+    const wrong = wrongEntries(next, this.t);
     const isShown = this.trace.isLoaded && next === this.trace.scenario;
     if (wrong.length > 0 || isShown) this.faults = wrong;
     return this.course.follow(wrong.length > 0 || isShown ? this.trace : new Trace(this.api, this.schema, next));
-  }
-
-  /** What is typed and no entry at all, which nobody needs to ask the server about. @param {Scenario} draft @returns {Fault[]} */
-  #wrong(draft) {
-    return entryFaults(draft).map(({ key, ...fault }) => ({ ...fault, message: this.t(key, fault.params) }));
   }
 
   /** Keeps the draft in this browser, and says if that cannot be. */
@@ -359,16 +327,6 @@ export class Workbench {
 
   /** The query string that describes what is on screen. */
   address() {
-    const { rest } = parseAddress(location.search);
-    const pin = this.pinned();
-    return formatAddress({
-      example: this.origin.kind === 'example' ? this.origin.name : null,
-      draft: this.origin.kind === 'draft' ? this.origin.name : null,
-      step: this.index,
-      stage: this.stage,
-      pin: pin ? cellKey(pin.space, pin.at) : null,
-      lang: parseAddress(location.search).lang,
-      rest: rest.filter(([name]) => name !== 's'),
-    });
+    return addressOf(this);
   }
 }
