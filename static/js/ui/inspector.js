@@ -6,7 +6,7 @@
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { before } from '../core/changes.js';
 import { explain } from '../core/explain.js';
-import { formulaText } from '../core/formula.js';
+import { formulaText, show } from '../core/formula.js';
 import { STATE_TERMS } from '../core/glossary.js';
 import { groupDigits } from '../core/i18n.js';
 import { cellKey, isNull } from '../core/trace.js';
@@ -146,7 +146,7 @@ function printed(view, piece) {
   if (piece.kind === 'name') {
     const step = piece.ref && piece.ref.step !== view.index ? view.t('step.now', { step: piece.ref.step }) : undefined;
     const content = html`<span class="fv">${named(piece.text)}</span>`;
-    return piece.ref ? cellButton(view, piece.ref, content, `ref name ${accent}`, name, step) : html`<span class="part ${accent}" title=${name}>${named(piece.text)}</span>`;
+    return piece.ref ? cellButton(view, piece.ref, content, `ref name ${accent}`, `${name} = ${show(piece.value)}`, step) : html`<span class="part ${accent}" title=${name}>${named(piece.text)}</span>`;
   }
   if (piece.ref) return cellButton(view, piece.ref, html`<span class="fv">${text}</span>`, `ref ${accent}`, `${name} = ${piece.text}`, there);
   return html`<span class="part ${accent}" data-under=${piece.kind === 'cell' ? nothing : there.replaceAll('_', '_\u200b') || nothing} title=${name || nothing}>${text}</span>`;
