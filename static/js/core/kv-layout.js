@@ -26,7 +26,7 @@ export function gridOf({ count, width, most }) {
 
 /** Lines of a number of blocks that is easy to count in. @param {number} columns */
 function round(columns) {
-  const step = columns >= 32 ? 16 : columns >= 16 ? 8 : 1;
+  const step = columns >= 32 ? 16 : columns >= 16 ? 8 : columns >= 8 ? 4 : 1;
   return Math.max(1, columns - (columns % step));
 }
 
