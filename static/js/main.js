@@ -210,7 +210,10 @@ function connectElements() {
   on('undo', () => bench.travel(-1));
   on('redo', () => bench.travel(1));
   on('revert', () => bench.revert());
-  on('retry', () => Promise.all([bench.retry(), entrances.listExamples()]));
+  on('retry', async () => {
+    document.getElementById('board')?.focus({ preventScroll: true }); // the button goes
+    await Promise.all([bench.retry(), entrances.listExamples()]);
+  });
   on('dismiss', ({ kind }) => bench.dismiss(kind));
   on('restore', ({ kind }) => {
     const kept = kind === 'elsewhere' ? drafts.draft(bench.origin.name) : drafts.drafts()[0];

@@ -162,3 +162,19 @@ def test_the_language_changes_and_the_place_stays(page: Page) -> None:
     expect_place(page, 1, "slot-mapping")
     expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", "slot_mappings.0.0")
     expect(page.locator("#title-slot-mapping")).to_have_text("槽位映射")
+
+
+def test_undo_to_the_end_and_escape_keep_the_focus(page: Page) -> None:
+    open_page(page)
+    cell = page.get_by_role("textbox", name="A, step 1: tokens scheduled")
+    cell.fill("5")
+    cell.press("Enter")
+    undo = page.get_by_role("button", name="Undo")
+    undo.focus()
+    page.keyboard.press("Enter")
+    expect(undo).to_be_disabled()
+    expect(undo).to_be_focused()
+    cell.fill("7")
+    cell.press("Escape")
+    expect(cell).to_have_value("8")
+    expect(cell).to_be_focused()

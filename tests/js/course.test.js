@@ -142,3 +142,13 @@ test('a step that cannot be had leaves the reader where they are', async () => {
   await settled();
   assert.equal(board.asked[1].index, 40);
 });
+
+test('stages run over into the neighbouring step, and end where the steps end', () => {
+  const { course } = courseOf(fake('board', 2, [0, 1]));
+  assert.equal(course.beside(-1), null);
+  course.go({ stage: 'update' });
+  assert.deepEqual(course.beside(1), { step: 1, stage: 'schedule' });
+  course.go({ step: 1 });
+  assert.equal(course.beside(1), null);
+  assert.deepEqual(course.beside(-1), { step: 1, stage: 'kv-cache' });
+});

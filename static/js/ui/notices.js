@@ -19,7 +19,7 @@ export class Notices extends HTMLElement {
   #notice({ t }, { kind, message, again }) {
     const open = kind === 'draft' || kind === 'elsewhere';
     return html`<p class="notice ${again ? 'warn' : ''}" data-notice=${kind}>${message}
-      ${again ? html`<button type="button" class="btn" data-retry @click=${() => say(this, 'retry')}>${t('notice.retry')}</button>` : nothing}
+      ${again ? html`<button type="button" class="btn main" data-retry @click=${() => say(this, 'retry')}>${t('notice.retry')}</button>` : nothing}
       ${open ? html`<button type="button" class="btn" @click=${() => say(this, 'restore', { kind })}>${t(kind === 'draft' ? 'notice.restore' : 'notice.newer')}</button>` : nothing}
       ${again ? nothing : html`<button type="button" class="btn" aria-label=${t('notice.dismiss')} @click=${() => say(this, 'dismiss', { kind })}>×</button>`}</p>`;
   }
