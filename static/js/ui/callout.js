@@ -25,19 +25,20 @@ export function callout(view) {
 /** @param {View} view @param {Fault} fault @param {number} number */
 function faultLine(view, fault, number) {
   const { step } = placeOf(view.draft, fault);
-  const where = step !== null && fault.code !== 'entry' ? html`<b>${view.t('step.name', { step })}</b> ` : nothing;
+  const name = step === null ? '' : view.t('step.name', { step });
+  const where = name && !fault.message.toLowerCase().includes(name.toLowerCase()) ? html`<b>${name}</b> ` : nothing;
   const repair = repairs(view, fault);
   return html`<p class="fault" data-code=${fault.code}>${where}${fault.message}${repair ? html` <button type="button" class="btn main" data-edit="fix" data-fault=${number}>${repair}</button>` : nothing}</p>`;
 }
 
 /**
- * The element of the grid that a fault is about: its cell, its request's prompt, its step's name, else the grid.
+ * The element of the grid that faults are about: a cell, a request's prompt, a step's name, else the grid.
  * @param {HTMLElement} grid
  * @param {View} view
- * @param {Fault} fault
  */
-export function anchorOf(grid, view, fault) {
-  const { step, reqId } = placeOf(view.draft, fault);
+export function anchorOf(grid, view) {
+  const places = view.faults.map((fault) => placeOf(view.draft, fault));
+  const { step, reqId } = places.find((place) => place.reqId !== null) ?? places[0];
   const at = reqId === null ? '' : `[data-req="${CSS.escape(reqId)}"]`;
   const found = at && step !== null ? grid.querySelector(`input${at}[data-step="${step}"]`) : at ? grid.querySelector(`tr${at} [data-prompt]`) : null;
   return /** @type {HTMLElement} */ (found ?? grid.querySelector(`[data-go-step="${step}"]`) ?? grid);

@@ -206,7 +206,7 @@ export class Schedule extends HTMLElement {
     const box = /** @type {HTMLElement | null} */ (this.querySelector('.plan .callout'));
     const panel = /** @type {HTMLElement | null} */ (this.querySelector('.panel'));
     if (!box || !panel || !this.#view?.faults.length) return;
-    placeCallout(box, anchorOf(panel, this.#view, this.#view.faults[0]), panel);
+    placeCallout(box, anchorOf(panel, this.#view), panel);
   }
 
   /** @param {HTMLInputElement} field */
