@@ -102,7 +102,7 @@ export class Workbench {
   async open(opening) {
     this.opening = opening;
     this.elsewhere = true;
-    this.redraw();
+    if (this.opened) this.redraw(); // the page begins with a board, not with an empty one
     try {
       const ready = await prepare(this, opening);
       if (opening === this.opening) this.#take(opening, ready);
