@@ -79,13 +79,15 @@ export function residence(draft, request) {
 }
 
 /**
- * How many tokens of its prompt a request that joins can run in a step: all, or what the step's budget leaves.
+ * How many tokens of its prompt a request that joins can run in a step: all, or what the step's budget leaves; none in a
+ * step that is yet to be added.
  * @param {Scenario} draft
  * @param {number} step
  * @param {number} promptLen
  * @param {{max_num_batched_tokens?: number, max_num_reqs?: number}} limits
  */
 export function roomFor(draft, step, promptLen, { max_num_batched_tokens: budget = 64, max_num_reqs: rows = 8 }) {
+  if (!draft.steps[step]) return 0;
   const live = draft.requests.filter((request) => residence(draft, request)[step] === 'live').length;
   if (live >= rows) return 0;
   const taken = (draft.steps[step]?.num_scheduled_tokens ?? []).reduce((sum, [, count]) => sum + (Number(count) || 0), 0);
