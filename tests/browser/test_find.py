@@ -175,4 +175,4 @@ def test_a_large_step_answers_at_once_and_shows_the_token(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", "positions.16000")
     expect(page.locator('[data-stage="flatten"] [data-cell="positions.16000"]')).to_be_in_viewport()
-    expect(page.locator('[data-stage="slot-mapping"] [data-cell="slot_mappings.0.16000"]')).to_be_visible()
+    expect(page.locator('td[data-cell="slot_mappings.0.16000"]')).to_be_visible()

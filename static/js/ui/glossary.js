@@ -38,7 +38,7 @@ export class Glossary extends HTMLElement {
     });
     this.addEventListener('keydown', (event) => this.#key(event));
     this.addEventListener('focusin', ({ target }) => {
-      if (target instanceof HTMLElement && target.dataset.entry) this.#rove(target);
+      if (target instanceof HTMLElement && target.dataset.glossaryEntry) this.#rove(target);
     });
   }
 
@@ -80,7 +80,7 @@ export class Glossary extends HTMLElement {
   #settle(toSearch) {
     const article = this.querySelector('article');
     if (article) article.scrollTop = 0;
-    const entry = /** @type {HTMLElement | null} */ (this.querySelector('[data-entry][aria-current]'));
+    const entry = /** @type {HTMLElement | null} */ (this.querySelector('[data-glossary-entry][aria-current]'));
     entry?.scrollIntoView({ block: 'nearest' });
     if (toSearch) this.querySelector('input')?.focus();
     else /** @type {HTMLElement | null} */ (this.querySelector('article h3'))?.focus({ preventScroll: true });
@@ -88,11 +88,11 @@ export class Glossary extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    const entries = /** @type {HTMLElement[]} */ ([...this.querySelectorAll('[data-entry]')]);
+    const entries = /** @type {HTMLElement[]} */ ([...this.querySelectorAll('[data-glossary-entry]')]);
     const target = /** @type {HTMLElement} */ (event.target);
     const place = entries.indexOf(target);
     const inSearch = target instanceof HTMLInputElement;
-    if (event.key === 'Enter' && inSearch && !event.isComposing && this.#text !== '' && entries[0]) this.#go(entries[0].dataset.entry ?? '');
+    if (event.key === 'Enter' && inSearch && !event.isComposing && this.#text !== '' && entries[0]) this.#go(entries[0].dataset.glossaryEntry ?? '');
     else if (event.key === 'ArrowDown' && (inSearch || place >= 0)) entries[place + 1]?.focus();
     else if (event.key === 'ArrowUp' && place > 0) entries[place - 1].focus();
     else if (event.key === 'ArrowUp' && place === 0) this.querySelector('input')?.focus();
@@ -140,15 +140,15 @@ export class Glossary extends HTMLElement {
   }
 
   /** One entry of the list is in the tab order: the term that is open, else the first. @param {HTMLElement | null} [entry] */
-  #rove(entry = this.querySelector('[data-entry][aria-current]') ?? this.querySelector('[data-entry]')) {
-    for (const one of this.querySelectorAll('[data-entry]')) one.setAttribute('tabindex', one === entry ? '0' : '-1');
+  #rove(entry = this.querySelector('[data-glossary-entry][aria-current]') ?? this.querySelector('[data-glossary-entry]')) {
+    for (const one of this.querySelectorAll('[data-glossary-entry]')) one.setAttribute('tabindex', one === entry ? '0' : '-1');
   }
 
   /** @param {Term} term @param {{name: string, whose: string} | null} via */
   #entry(term, via) {
     const isOpen = this.#term?.term === term.term;
     const aside = via ? html`<small>= ${via.name} · ${via.whose}</small>` : term.kind === 'stage' ? html`<small>${this.#t('terms.kind.stage')}</small>` : inWords(term);
-    return html`<li><button type="button" data-entry=${term.term} data-term=${term.term} aria-current=${isOpen ? 'true' : nothing}>${nameOf(term)}${aside}</button></li>`;
+    return html`<li><button type="button" data-glossary-entry=${term.term} data-term=${term.term} aria-current=${isOpen ? 'true' : nothing}>${nameOf(term)}${aside}</button></li>`;
   }
 
   /** @param {Term} term */
