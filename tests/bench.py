@@ -69,6 +69,7 @@ def seconds(work: Callable[[], Any], repeats: int = 15) -> float:
 def pipeline_mapping(runner: Runner, scheduled: SchedulerOutput) -> Callable[[], list[torch.Tensor]]:
     """The step's mapping on our pipeline; it leaves the state as it was, so it can be repeated."""
 
+    @torch.inference_mode()  # as a trace runs it
     def work() -> list[torch.Tensor]:
         batch = prepare_batch(runner.states, scheduled.num_scheduled_tokens, {}, 0)
         padding = runner.dispatcher.dispatch(batch.shape)
