@@ -79,22 +79,51 @@ def test_from_a_request_to_its_slot_and_back(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"pin=block_tables\.0\.7\.1"))
 
-    def follow(name: str) -> None:
-        focus_by_tab(page, f'pw-inspector [data-ref="{name}"]')
-        page.keyboard.press("Enter")
-        expect(inspected).to_have_attribute("data-inspected", name)
-
-    follow("block_numbers.0.0")
-    expect(page.locator("[data-value]")).to_have_text("12")
-    follow("slot_mappings.0.0")
-    expect(page.locator("[data-value]")).to_have_text("207")
+    follow(page, "block_numbers.0.0", "12")
+    follow(page, "slot_mappings.0.0", "207")
     expect(page.locator("[data-formula]")).to_have_text("12 * 16 + 15 = 207")
-    follow("idx_mapping.0")
-    expect(page.locator("[data-value]")).to_have_text("7")
-    follow("row_req_ids.7")
-    expect(page.locator("[data-value]")).to_have_text("B")
+    follow(page, "idx_mapping.0", "7")
+    follow(page, "row_req_ids.7", "B")
     page.keyboard.press("Escape")
     expect(inspected).to_have_count(0)
+
+
+def test_the_walk_with_groups_drafts_padding_and_a_preemption(page: Page) -> None:
+    """P's last block of the window group, to the slot of its sampled token and back; then once more after its preemption."""
+    open_page(page, "/?example=two-groups-drafts-padding-preemption&step=2&stage=block-tables")
+    inspected = page.locator("[data-inspected]")
+    focus_by_tab(page, '[data-stage="state-pool"] [data-cell]')
+    page.keyboard.press("Home")
+    expect(inspected).to_have_attribute("data-inspected", "row_req_ids.3")
+    page.keyboard.press("End")
+    expect(inspected).to_have_attribute("data-inspected", "block_tables.1.3.4")  # position 37 // 8 = 4
+    expect(page.locator("[data-value]")).to_have_text("52")
+    page.keyboard.press("Enter")
+    follow(page, "block_numbers.1.3", "52")
+    follow(page, "slot_mappings.1.3", "421")
+    expect(page.locator("[data-formula]")).to_have_text("52 * 8 + 5 = 421")
+    follow(page, "idx_mapping.1", "3")
+    follow(page, "row_req_ids.3", "P")
+
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    expect_place(page, 5, "block-tables")
+    focus_by_tab(page, '[data-stage="batch"] [data-cell]', most=200)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(inspected).to_have_attribute("data-inspected", "idx_mapping.2")  # P prefills again and is the last row
+    expect(page.locator("[data-value]")).to_have_text("3")
+    page.keyboard.press("Enter")
+    follow(page, "row_req_ids.3", "P")
+
+
+def follow(page: Page, name: str, value: str) -> None:
+    """Tab to a cell that the inspector names, and go there."""
+    focus_by_tab(page, f'pw-inspector [data-ref="{name}"]', most=200)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", name)
+    expect(page.locator("[data-value]")).to_have_text(value)
 
 
 def test_arrows_move_inside_a_table_and_leave_the_stage_alone(page: Page) -> None:

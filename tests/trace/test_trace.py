@@ -80,3 +80,34 @@ def test_usage_counts_blocks_slots_and_what_reserving_would_take() -> None:
     assert stale["stale_block_req_ids"]["values"] == ["A"]
     events = trace["steps"][1]["events"]
     assert [event["kind"] for event in events] == ["remove_request", "post_update"]
+
+
+def test_512_steps_are_answered_window_by_window() -> None:
+    scenario = {
+        "version": 1,
+        "config": {"max_model_len": 1_024},
+        "requests": [{"req_id": "A", "prompt_len": 16}, {"req_id": "B", "prompt_len": 16}],
+        "steps": [{"num_scheduled_tokens": {"A": 16, "B": 16}}, *[{"num_scheduled_tokens": {"A": 1, "B": 1}}] * 511],
+    }
+    last = trace_of(scenario, 510, 511)
+    assert [step["index"] for step in last["steps"]] == [510, 511]
+    assert len(last["summary"]) == 512
+    assert last["steps"][1]["spaces"]["positions"]["values"] == [526, 526]  # 16 + 510
+    assert last["steps"][1]["spaces"]["num_computed_tokens_after"]["values"] == [527, 527]
+
+
+def test_a_step_of_65536_tokens() -> None:
+    """As many tokens as a step may have, from two requests."""
+    trace = trace_of(
+        {
+            "version": 1,
+            "config": {"max_num_batched_tokens": 65_536, "max_model_len": 65_536, "num_blocks": 8_192},
+            "requests": [{"req_id": "A", "prompt_len": 65_535}, {"req_id": "B", "prompt_len": 1}],
+            "steps": [{"num_scheduled_tokens": {"A": 65_535, "B": 1}}],
+        }
+    )
+    spaces = {name: space["values"] for name, space in trace["steps"][0]["spaces"].items()}
+    assert spaces["query_start_loc"] == [0, 1, 65_536]  # B, then A
+    assert spaces["positions"] == [0, *range(65_535)]
+    assert len(set(spaces["slot_mappings"][0])) == 65_536
+    assert all(check["holds"] for check in trace["steps"][0]["checks"])
