@@ -61,7 +61,6 @@ class RunnerConfig:
     """Sizes that are fixed for a run."""
 
     max_num_reqs: int
-    max_num_batched_tokens: int
     num_speculative_tokens: int
     groups: Sequence[GroupConfig]
     cp: ContextParallel = field(default_factory=ContextParallel)

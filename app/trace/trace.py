@@ -69,7 +69,6 @@ def make_runner(plan: Plan, device: torch.device) -> Runner:
     runner = Runner(
         RunnerConfig(
             max_num_reqs=config.max_num_reqs,
-            max_num_batched_tokens=config.max_num_batched_tokens,
             num_speculative_tokens=config.num_speculative_tokens,
             groups=[
                 GroupConfig(group.block_size, group.sliding_window, columns)

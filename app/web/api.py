@@ -25,7 +25,7 @@ from app.trace.schema import describe
 from app.trace.trace import encode_trace
 from app.web.chart_script import describe_script
 from app.web.charts import build_charts
-from app.web.problems import request_language
+from app.web.problems import LanguageQuery, request_language
 
 _PROBLEM: dict[str, Any] = {
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
@@ -96,9 +96,7 @@ def api_router(device: torch.device) -> APIRouter:
         last: Annotated[
             str, Query(description="Last step, inclusive; clipped to the end; -1: the summary alone; default: all.")
         ] = "",
-        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
-            str, Query(description="Language of messages: en or zh; default by Accept-Language.")
-        ] = "",
+        lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
         """Run the mapping pipeline on a schedule.
 
@@ -123,9 +121,7 @@ def api_router(device: torch.device) -> APIRouter:
     )
     async def charts(
         request: Request,
-        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
-            str, Query(description="Language of the words: en or zh; default by Accept-Language.")
-        ] = "",
+        lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
         """Tokens per step, use of the block pool and who holds which block, over all steps.
 
@@ -139,9 +135,7 @@ def api_router(device: torch.device) -> APIRouter:
     @router.get("/examples", summary="The gallery")
     async def list_examples(
         request: Request,
-        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
-            str, Query(description="Language of the texts: en or zh; default by Accept-Language.")
-        ] = "",
+        lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
         """Name, title, description and group of every example."""
         language = request_language(request)
@@ -155,9 +149,7 @@ def api_router(device: torch.device) -> APIRouter:
     async def get_example(
         request: Request,
         name: str,
-        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
-            str, Query(description="Language of its title and description: en or zh; default by Accept-Language.")
-        ] = "",
+        lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
         example = examples().get(name)
         if example is None:
@@ -170,7 +162,7 @@ def api_router(device: torch.device) -> APIRouter:
 
         `spaces` describes each tensor: dims, dtype, stage, the lines of the pipeline that compute it (in `sources`),
         the symbol of vLLM that it mirrors, and its `cases`. The first case whose `when` is true explains a cell:
-        `formula` gives its value from others.
+        `formula` gives its value from others, and a `source` of its own names the lines where others than the space's ran.
 
         Expressions are JSON: a number, null, a name (a dim of the cell, `value` for the cell itself, a scalar of the
         step or of `constants`), or a list that starts with an operator: `["@", space, index...]` a cell of the step or

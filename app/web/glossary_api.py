@@ -1,13 +1,11 @@
 """`GET /api/glossary`: every term in the reader's language."""
 
-from typing import Annotated
-
 import orjson
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.glossary import describe_glossary
-from app.web.problems import request_language
+from app.web.problems import LanguageQuery, request_language
 
 
 def glossary_router() -> APIRouter:
@@ -17,9 +15,7 @@ def glossary_router() -> APIRouter:
     @router.get("/glossary", summary="What every space, index, stage and concept means, and what others call it")
     async def glossary(
         request: Request,
-        lang: Annotated[  # noqa: ARG001  read by request_language, declared for the documentation
-            str, Query(description="Language of the definitions: en or zh; default by Accept-Language.")
-        ] = "",
+        lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
         """`terms`, each with its `kind` (stage, space, dim, concept), definition and, where people go wrong, `confusion`.
 

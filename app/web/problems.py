@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
@@ -22,6 +22,9 @@ _TYPES = {
 }
 
 logger = logging.getLogger(__name__)
+
+# Declared by each route for the documentation; `request_language` reads it, for errors too.
+LanguageQuery = Annotated[str, Query(description="Language of the words: en or zh; default by Accept-Language.")]
 
 
 def request_language(request: Request) -> Language:
