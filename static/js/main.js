@@ -6,13 +6,12 @@
 import { Api } from './api.js';
 import { ChartsControl } from './charts.js';
 import { parseAddress, formatAddress } from './core/address.js';
-import * as edits from './core/edits.js';
-import { roomFor, setEntry } from './core/entry.js';
 import { translator } from './core/i18n.js';
 import { Schema } from './core/schema.js';
 import { stageSentence } from './core/summary.js';
 import { cellKey, parseCellKey } from './core/trace.js';
 import * as drafts from './drafts.js';
+import { changed } from './editing.js';
 import { Entrances } from './entrances.js';
 import { connectFinding } from './finding.js';
 import { connectGlossary } from './glossary.js';
@@ -222,28 +221,6 @@ function connectElements() {
   });
   on('example', ({ name }) => entrances.openAs(() => bench.api.example(name), { kind: 'example', name }));
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
-}
-
-/** @param {import('./core/edits.js').Scenario} draft @param {any} what */
-function changed(draft, what) {
-  switch (what.kind) {
-    case 'entry':
-      return setEntry(draft, what.step, what.req_id, what.value);
-    case 'prompt':
-      return edits.setPromptLen(draft, what.request, what.value);
-    case 'add-step':
-      return edits.addStep(draft);
-    case 'add-request':
-      return edits.addRequest(draft, { step: what.step, count: roomFor(draft, what.step, edits.NEW_PROMPT, draft.config ?? {}) });
-    case 'remove-step':
-      return edits.removeStep(draft, what.step);
-    case 'remove-request':
-      return edits.removeRequest(draft, what.req_id);
-    case 'fix':
-      return edits.applyPatch(draft, what.patch ?? []);
-    default:
-      return draft;
-  }
 }
 
 const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
