@@ -35,8 +35,19 @@ _SYNTAX = {
 }
 
 
-class _ObjectWithDuplicates(dict[str, Any]):
+class ObjectWithDuplicates(dict[str, Any]):
+    """A map as it was written, which remembers the keys that were given more than once."""
+
     duplicates: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """The map of these keys and values; of equal keys the last one counts."""
+        result = cls(pairs)
+        if len(result) < len(pairs):
+            seen: set[str] = set()
+            result.duplicates = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+        return result
 
 
 class _NotANumberError(ValueError):
@@ -56,7 +67,8 @@ def parse_json(body: bytes) -> Any:
     if not body.removeprefix(b"\xef\xbb\xbf").strip():
         raise _unreadable("empty")
     try:
-        document = json.loads(body.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_refuse_constant)
+        text = body.decode("utf-8-sig")
+        document = json.loads(text, object_pairs_hook=ObjectWithDuplicates.of, parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
         raise _unreadable("encoding", byte=error.start) from None
     except json.JSONDecodeError as error:
@@ -68,10 +80,19 @@ def parse_json(body: bytes) -> Any:
         raise _unreadable("number", given=str(error)) from None
     except ValueError:  # Python reads no longer number
         raise _unreadable("digits", limit=MAX_DIGITS) from None
+    refuse_text_faults(document)
+    return document
+
+
+def refuse_text_faults(document: Any) -> None:
+    """Find what no scenario can hold, in whatever notation: duplicate keys, half characters, endless keys.
+
+    Raises:
+        ScenarioError: `duplicate_key`, `schema`, `unknown_key` (422); `bad_json` (400) where it is nested too deep.
+    """
     faults = list(_text_faults(document, ()))
     if faults:
         raise ScenarioError(faults)
-    return document
 
 
 def parse_scenario(document: Any) -> Scenario:
@@ -93,14 +114,6 @@ def parse_scenario(document: Any) -> Scenario:
 
 def _unreadable(message: str, **params: Any) -> ScenarioError:
     return ScenarioError([Fault("", "bad_json", f"bad_json.{message}", params)], status=400)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = _ObjectWithDuplicates(pairs)
-    if len(result) < len(pairs):
-        seen: set[str] = set()
-        result.duplicates = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
-    return result
 
 
 def _refuse_constant(name: str) -> None:
