@@ -16,10 +16,10 @@ import re
 import zlib
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from app.errors import Fault, ScenarioError
 from app.scenario.compact import compact, to_json
+from app.scenario.outline import has_outline
 from app.scenario.parse import parse_json
 
 VERSION = "1"
@@ -29,12 +29,14 @@ WHERE = "/s"
 _CHECKSUM_LENGTH = 6
 
 _IN_AN_ADDRESS = re.compile(r"[?&;]s=([^&#]*)")
+_PERCENT = re.compile(r"%([0-7][0-9A-Fa-f])")  # ASCII: all that a link is made of
 _BROKEN_LINE = re.compile(r"[\r\n][\s>|]*")  # mail programs begin quoted lines with > or |
 _IGNORED = re.compile(r"[\s\\\u00ad\u200b-\u200f\u2060\ufeff]")  # white space, invisible characters, Markdown's backslash
 _BEFORE = re.compile(r"^[<>()\[\]{}\"'`*“”‘’«»„]+")
 _PARTS = re.compile(r"([^~]*)~([A-Za-z0-9_-]*)(.*)", re.DOTALL)
 _NOT_OURS = re.compile(r"[^A-Za-z0-9_-]")
-_OURS = re.compile(r"[A-Za-z0-9_~-]")
+_OURS = re.compile(r"[A-Za-z0-9_-]")
+_WHOLE = re.compile(r"[A-Za-z0-9_-]+~[A-Za-z0-9_-]{6}(?=\s)")  # and then other words
 
 
 def encode_link(scenario: Mapping[str, Any]) -> str:
@@ -59,7 +61,7 @@ def decode_link(text: str) -> dict[str, Any]:
             `link_not_a_scenario` (400), `link_too_large` (413).
     """
     body, given = _split(_cleaned(text))
-    if checksum(body) != given:
+    if not body or checksum(body) != given:
         raise _fault("altered")
     if body[:1] != VERSION:
         raise _fault("version", version=body[:1], known=VERSION)
@@ -78,10 +80,12 @@ def _cleaned(text: str) -> str:
     for _ in range(3):  # an address within an address within a message
         if "%" not in text:
             break
-        text = unquote(text)
+        text = _PERCENT.sub(lambda match: chr(int(match[1], 16)), text)
     text = _BROKEN_LINE.sub("", text)
     found = _IN_AN_ADDRESS.search(text)
-    text = _BEFORE.sub("", _IGNORED.sub("", found[1] if found else text))
+    text = _BEFORE.sub("", (found[1] if found else text).lstrip())
+    whole = _WHOLE.match(text)
+    text = whole[0] if whole else _IGNORED.sub("", text)
     if len(text) > MAX_LINK_LENGTH:
         raise _too_large()
     return text
@@ -93,15 +97,15 @@ def _split(text: str) -> tuple[str, str]:
     if parts is None:
         raise _fault("truncated")
     body, given, tail = parts.groups()
-    wrong = _NOT_OURS.search(body) or (
-        _NOT_OURS.search(tail) if len(given) < _CHECKSUM_LENGTH and _OURS.search(tail) else None
-    )
-    if wrong:
-        raise _fault("characters", character=wrong[0])
-    if len(given) < _CHECKSUM_LENGTH:
-        raise _fault("truncated")
     if len(given) > _CHECKSUM_LENGTH or "~" in tail:
         raise _fault("altered")
+    is_short = len(given) < _CHECKSUM_LENGTH
+    goes_on = _OURS.search(tail) is not None  # and then what stands between is no end
+    wrong = _NOT_OURS.search(body + tail if is_short and goes_on else body)
+    if wrong:
+        raise _fault("characters", character=wrong[0])
+    if is_short:
+        raise _fault("truncated")
     return body, given
 
 
@@ -134,22 +138,9 @@ def _scenario(text: bytes) -> dict[str, Any]:
         document = parse_json(text)
     except ScenarioError:
         raise _fault("not_a_scenario") from None
-    if not _is_drawable(document) or not _is_finite(document):
+    if not has_outline(document) or not _is_finite(document):
         raise _fault("not_a_scenario")
     return dict(document)
-
-
-def _is_drawable(document: Any) -> bool:
-    """Whether it has a scenario's outline, so that whatever else is wrong with it can be shown where it is."""
-    return (
-        isinstance(document, dict)
-        and isinstance(document.get("title") or "", str)
-        and isinstance(document.get("config") or {}, dict)
-        and isinstance(document.get("requests"), list)
-        and isinstance(document.get("steps"), list)
-        and all(isinstance(request, dict) and isinstance(request.get("req_id"), str) for request in document["requests"])
-        and all(isinstance(step, dict) for step in document["steps"])
-    )
 
 
 def _is_finite(node: Any) -> bool:

@@ -1,5 +1,6 @@
 // @ts-check
 /** Scenarios that the reader changed, kept in this browser until they are older than the last few. */
+import { hasOutline, isMissingOr, isObject, isText } from './core/outline.js';
 
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
 /** @typedef {{id: string, saved: number, title: string, scenario: Scenario}} Draft */
@@ -71,40 +72,7 @@ export function newId() {
   return Date.now().toString(36) + Math.floor(Math.random() * 1296).toString(36);
 }
 
-/** @param {any} value */
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-/** @param {any} value @param {(value: any) => boolean} test */
-const isMissingOr = (value, test) => value === undefined || value === null || test(value);
-/** @param {any} value */
-const isText = (value) => typeof value === 'string';
-/** [req_id, what is said of it] pairs, or an object of them @param {any} value */
-const isByRequest = (value) => isObject(value) || (Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && isText(pair[0])));
-/** @param {any} value */
-const isNames = (value) => Array.isArray(value) && value.every(isText);
-
-/** Whether the page can draw it: not whether it can be run, which the server says. @param {any} scenario */
-export function isScenario(scenario) {
-  return (
-    isObject(scenario) &&
-    isMissingOr(scenario.title, isText) &&
-    isMissingOr(scenario.start_step, (step) => Number.isInteger(step) && step >= 0) &&
-    Array.isArray(scenario.requests) &&
-    scenario.requests.every((/** @type {any} */ request) => isObject(request) && isText(request.req_id)) &&
-    Array.isArray(scenario.steps) &&
-    scenario.steps.every(isStep)
-  );
-}
-
-/** @param {any} step */
-function isStep(step) {
-  return (
-    isObject(step) &&
-    ['num_scheduled_tokens', 'num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'].every((key) => isMissingOr(step[key], isByRequest)) &&
-    ['finished_req_ids', 'preempted_req_ids'].every((key) => isMissingOr(step[key], isNames))
-  );
-}
-
 /** @param {any} one @returns {one is Draft} */
 function isDraft(one) {
-  return isObject(one) && isText(one.id) && isMissingOr(one.title, isText) && isScenario(one.scenario);
+  return isObject(one) && isText(one.id) && isMissingOr(one.title, isText) && hasOutline(one.scenario);
 }

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { Api, Problem, ServerFailure, Unreachable } from '../../static/js/api.js';
 import { stageSentence } from '../../static/js/core/summary.js';
 import { Step } from '../../static/js/core/trace.js';
-import { isScenario, parse } from '../../static/js/drafts.js';
+import { hasOutline } from '../../static/js/core/outline.js';
+import { parse } from '../../static/js/drafts.js';
 import { Trace } from '../../static/js/traces.js';
 
 /** What asking for a trace comes to. @param {number} status @param {string} body */
@@ -59,8 +60,8 @@ test('a damaged draft is left out and its neighbours are kept', () => {
     { ...good, start_step: 'x' },
     null,
   ];
-  assert.ok(isScenario(good));
-  for (const scenario of bad) assert.ok(!isScenario(scenario), JSON.stringify(scenario));
+  assert.ok(hasOutline(good));
+  for (const scenario of bad) assert.ok(!hasOutline(scenario), JSON.stringify(scenario));
   const kept = [{ id: 'a', saved: 1, title: '', scenario: good }, ...bad.map((scenario, index) => ({ id: `b${index}`, scenario }))];
   const { whole, damaged } = parse(JSON.stringify(kept));
   assert.deepEqual([whole.map(({ id }) => id), damaged.length, damaged[0]], [['a'], bad.length, 'b0']);

@@ -1,0 +1,49 @@
+// @ts-check
+/**
+ * Whether a document has a scenario's outline: enough of it to be drawn, so that whatever else is wrong with it can be
+ * shown where it is. Whether it can be run, the server says. app/scenario/outline.py asks the same.
+ */
+
+const BY_REQUEST = ['num_scheduled_tokens', 'num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'];
+const NAMES = ['finished_req_ids', 'preempted_req_ids'];
+
+/** @param {any} value */
+export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** @param {any} value */
+export const isText = (value) => typeof value === 'string';
+/** @param {any} value @param {(value: any) => boolean} test */
+export const isMissingOr = (value, test) => value === undefined || value === null || test(value);
+
+/** @param {any} document @returns {boolean} */
+export function hasOutline(document) {
+  return (
+    isObject(document) &&
+    isMissingOr(document.title, isText) &&
+    isMissingOr(document.start_step, (step) => Number.isInteger(step) && step >= 0) &&
+    isMissingOr(document.config, isConfig) &&
+    Array.isArray(document.requests) &&
+    document.requests.every((/** @type {any} */ request) => isObject(request) && isText(request.req_id)) &&
+    Array.isArray(document.steps) &&
+    document.steps.every(isStep)
+  );
+}
+
+/** @param {any} config */
+function isConfig(config) {
+  return isObject(config) && isMissingOr(config.kv_cache_groups, (groups) => Array.isArray(groups) && groups.every(isObject));
+}
+
+/** @param {any} step */
+function isStep(step) {
+  return isObject(step) && BY_REQUEST.every((key) => isMissingOr(step[key], isByRequest)) && NAMES.every((key) => isMissingOr(step[key], isNames));
+}
+
+/** An object, or pairs that begin with a name. @param {any} value */
+function isByRequest(value) {
+  return isObject(value) || (Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && isText(pair[0])));
+}
+
+/** @param {any} value */
+function isNames(value) {
+  return Array.isArray(value) && value.every(isText);
+}
