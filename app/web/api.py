@@ -20,18 +20,19 @@ from app.examples import examples
 from app.i18n import Language, translator
 from app.scenario import load_plan
 from app.scenario.model import Scenario
-from app.scenario.parse import MAX_BODY_BYTES, parse_json
+from app.scenario.parse import MAX_BODY_BYTES
 from app.trace.schema import describe
 from app.trace.trace import encode_trace
 from app.web.chart_script import describe_script
 from app.web.charts import build_charts
+from app.web.notation import Read, reader_of, scenario_content
 from app.web.problems import LanguageQuery, request_language
 
 _PROBLEM: dict[str, Any] = {
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    400: {"description": "The body is not JSON.", **_PROBLEM},
+    400: {"description": "The body is not JSON, or not YAML where it says that it is.", **_PROBLEM},
     413: {"description": "The body, or the trace asked for, is too large.", **_PROBLEM},
     422: {
         "description": "The scenario cannot be run. Every fault has its place, its numbers and what would be right.",
@@ -86,7 +87,7 @@ def api_router(device: torch.device) -> APIRouter:
         openapi_extra={
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Scenario"}}},
+                "content": scenario_content(),
             }
         },
     )
@@ -98,14 +99,14 @@ def api_router(device: torch.device) -> APIRouter:
         ] = "",
         lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
-        """Run the mapping pipeline on a schedule.
+        """Run the mapping pipeline on a schedule, written as JSON or as YAML.
 
         How the spaces of a step relate to each other is described by `GET /api/spaces`.
         """
         window = (_integer("first", first, 0) if first else 0, _integer("last", last, -1) if last else None)
-        body = await _read_body(request)
+        body, read = await _read_body(request), reader_of(request)
         language = request_language(request)
-        return await compute(lambda: _trace(body, device, language, *window))
+        return await compute(lambda: _trace(read, body, device, language, *window))
 
     @router.post(
         "/charts",
@@ -115,7 +116,7 @@ def api_router(device: torch.device) -> APIRouter:
         openapi_extra={
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Scenario"}}},
+                "content": scenario_content(),
             }
         },
     )
@@ -128,9 +129,9 @@ def api_router(device: torch.device) -> APIRouter:
         Each chart has `name`, `title`, `description`, a plotly `figure`, a `table` (`columns`, `rows`) of the figure's
         numbers, and `readings`: a sentence for each step. What a trace of a figure stands for is in its `meta`.
         """
-        body = await _read_body(request)
+        body, read = await _read_body(request), reader_of(request)
         language = request_language(request)
-        return await compute(lambda: _charts(body, language))
+        return await compute(lambda: _charts(read, body, language))
 
     @router.get("/examples", summary="The gallery")
     async def list_examples(
@@ -197,13 +198,13 @@ async def _read_body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _trace(body: bytes, device: torch.device, language: Language, first: int, last: int | None) -> bytes:
-    plan = load_plan(parse_json(body))
+def _trace(read: Read, body: bytes, device: torch.device, language: Language, first: int, last: int | None) -> bytes:
+    plan = load_plan(read(body))
     return encode_trace(plan, device, translator(language), first, last)
 
 
-def _charts(body: bytes, language: Language) -> bytes:
-    charts = build_charts(load_plan(parse_json(body)), translator(language))
+def _charts(read: Read, body: bytes, language: Language) -> bytes:
+    charts = build_charts(load_plan(read(body)), translator(language))
     return orjson.dumps({"charts": [chart.as_json() for chart in charts], "script": describe_script()})
 
 
