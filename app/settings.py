@@ -1,4 +1,5 @@
-"""What the environment may decide: where the server listens, which device computes, and the address readers see.
+"""What the environment may decide: where the server listens, which device computes, the address readers see, and where
+short links are kept.
 
 In: environment variables. Out: one frozen `Settings`. A value that makes no sense is a `SettingsError` in one sentence
 that names the variable and says what would be right.
@@ -6,10 +7,11 @@ that names the variable and says what would be right.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 
@@ -24,6 +26,10 @@ class Settings:
     device: str = "auto"  # PAGEWALK_DEVICE: auto, cpu, cuda, cuda:N
     base_url: str = ""  # PAGEWALK_BASE_URL: how absolute links begin, no slash at the end; "": as the request says
     root_path: str = ""  # PAGEWALK_ROOT_PATH: the path a proxy serves us under; default: the path of the base URL
+    links: bool = True  # PAGEWALK_LINKS: on, or off: no short links are made or opened
+    links_path: str = ""  # PAGEWALK_LINKS_PATH: the SQLite file that keeps them; "": in the user's data folder
+    database_url: str = field(default="", repr=False)  # PAGEWALK_DATABASE_URL: postgresql://..., instead of a file
+    max_links: int = 100_000  # PAGEWALK_MAX_LINKS: how many are kept; then no more are made
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -39,6 +45,10 @@ class Settings:
             device=_device(value("PAGEWALK_DEVICE", cls.device)),
             base_url=base_url,
             root_path=_root_path(value("PAGEWALK_ROOT_PATH", urlsplit(base_url).path)),
+            links=_on_or_off("PAGEWALK_LINKS", value("PAGEWALK_LINKS", "on")),
+            links_path=value("PAGEWALK_LINKS_PATH", cls.links_path),
+            database_url=_database_url(value("PAGEWALK_DATABASE_URL", "")),
+            max_links=_count("PAGEWALK_MAX_LINKS", value("PAGEWALK_MAX_LINKS", str(cls.max_links))),
         )
 
 
@@ -101,3 +111,35 @@ def _root_path(text: str) -> str:
     if path and (not path.startswith("/") or re.search(r"[\s?#]|//", path)):
         raise SettingsError(f"PAGEWALK_ROOT_PATH must be a path such as /pagewalk, not {text!r}.")
     return path
+
+
+def _on_or_off(name: str, text: str) -> bool:
+    if text not in {"on", "off"}:
+        raise SettingsError(f"{name} must be on or off, not {text!r}.")
+    return text == "on"
+
+
+def _count(name: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise SettingsError(f"{name} must be a whole number from 0 to 999999999, not {text!r}.")
+    return int(text)
+
+
+def _database_url(text: str) -> str:
+    """The URL as it was given. What is said about it leaves it out: it may hold a password."""
+    if not text:
+        return ""
+    try:
+        parts = urlsplit(text)
+        is_whole = parts.scheme in {"postgres", "postgresql", "postgresql+psycopg"} and len(parts.path) > 1
+        _ = parts.port
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        raise SettingsError("PAGEWALK_DATABASE_URL must look like postgresql://user:password@host:5432/database.")
+    if importlib.util.find_spec("psycopg") is None:
+        raise SettingsError(
+            "PAGEWALK_DATABASE_URL must have the driver psycopg, which is not installed. "
+            "Install it with: .venv/bin/python -m pip install 'psycopg[binary]'."
+        )
+    return text

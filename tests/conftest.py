@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.fixture(scope="session", autouse=True)
+def links_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Short links of the tests are kept in a file of their own, not in the user's data folder."""
+    path = tmp_path_factory.mktemp("links") / "links.sqlite3"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PAGEWALK_LINKS_PATH", str(path))
+        yield path
+
+
 @pytest.fixture(scope="session")
 def device() -> torch.device:
     """Where the application would compute on this machine (PAGEWALK_DEVICE), on one core as the application does."""

@@ -41,6 +41,12 @@ def test_a_proxy_that_keeps_the_path_to_itself() -> None:
             for value in ("example.org", "ftp://example.org", "https://", "https://a.b/?c", "https://a:b")
         ),
         *(("PAGEWALK_ROOT_PATH", value) for value in ("pagewalk", "//a", "/a b", "/a?b")),
+        *(("PAGEWALK_LINKS", value) for value in ("yes", "ON", "1")),
+        *(("PAGEWALK_MAX_LINKS", value) for value in ("-1", "many", "1e5", "1000000000")),
+        *(
+            ("PAGEWALK_DATABASE_URL", value)
+            for value in ("sqlite:///x", "postgresql://host", "host/db", "postgresql://[/db")
+        ),
     ],
 )
 def test_nonsense_is_refused_by_name(name: str, value: str) -> None:
@@ -61,3 +67,24 @@ def test_without_cuda_it_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pick_device("auto") == "cpu"
     with pytest.raises(SettingsError, match=r"PAGEWALK_DEVICE is cuda, but torch sees no CUDA device"):
         pick_device("cuda")
+
+
+def test_where_short_links_are_kept() -> None:
+    environment = {"PAGEWALK_LINKS": "off", "PAGEWALK_LINKS_PATH": "/data/links.sqlite3", "PAGEWALK_MAX_LINKS": "7"}
+    settings = Settings.from_environment(environment)
+    assert (settings.links, settings.links_path, settings.max_links) == (False, "/data/links.sqlite3", 7)
+
+
+def test_a_database_needs_its_driver_and_its_password_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "postgresql://me:secret@db.example/links"
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: object())
+    settings = Settings.from_environment({"PAGEWALK_DATABASE_URL": url})
+    assert settings.database_url == url
+    assert "secret" not in repr(settings)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(SettingsError, match=r"the driver psycopg, which is not installed\. Install it with") as refusal:
+        Settings.from_environment({"PAGEWALK_DATABASE_URL": url})
+    assert "secret" not in str(refusal.value)
+    with pytest.raises(SettingsError) as refusal:
+        Settings.from_environment({"PAGEWALK_DATABASE_URL": "mysql://me:secret@db.example/links"})
+    assert "secret" not in str(refusal.value)
