@@ -11,8 +11,6 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse
 
 from app import __version__
-from app.examples import examples
-from app.i18n import Language
 from app.settings import Settings, pick_device
 from app.trace.schema import describe
 from app.web.api import api_router, scenario_components
@@ -65,7 +63,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app.include_router(api_router(device))
     app.include_router(glossary_router())
-    app.include_router(pages_router(describe=describe, load_example=_example_scenario))
+    app.include_router(pages_router(describe=describe))
     app.include_router(script_router())
     app.mount("/static", static_files(), name="static")
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
@@ -73,11 +71,6 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     gc.collect()
     gc.freeze()
     return app
-
-
-def _example_scenario(name: str, language: Language) -> dict[str, Any] | None:
-    example = examples().get(name)
-    return None if example is None else example.scenario_in(language)
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

@@ -17,16 +17,18 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.types import Scope
 
 from app.i18n import Language, catalogue, pick_language, translate
+from app.web.asked import asked_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "static"
 TEMPLATES = ROOT / "templates"
 LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
-DEFAULT_EXAMPLE = "worked-example"
+NOTHING_ASKED = QueryParams()
 CLASSIC_SCRIPTS = {"theme.js"}  # loaded by a tag of their own, before the first paint
 SAID_BY_THE_API = ("fault.", "check.", "problem.", "stopped.", "glossary.")
 
@@ -58,16 +60,8 @@ class WorkbenchPage:
     boot: Mapping[str, Any]  # id of a JSON script tag -> its data
 
 
-def pages_router(
-    *,
-    describe: Callable[[], Mapping[str, Any]],
-    load_example: Callable[[str, Language], Mapping[str, Any] | None],
-    default_example: str = DEFAULT_EXAMPLE,
-) -> APIRouter:
-    """Routes of the pages.
-
-    `describe` gives the schema of the spaces, `load_example` the scenario of a gallery name in a language, or None.
-    """
+def pages_router(*, describe: Callable[[], Mapping[str, Any]]) -> APIRouter:
+    """Routes of the pages. `describe` gives the schema of the spaces."""
     router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -78,16 +72,14 @@ def pages_router(
         query = request.query_params
         lang = pick_language(query.get("lang"), request.headers.get("accept-language"))
         root = str(request.scope.get("root_path", "")).rstrip("/")
-        asked = query.get("example") or default_example
-        scenario = load_example(asked, lang)
-        shown = asked if scenario is not None else default_example
-        scenario = scenario if scenario is not None else load_example(default_example, lang) or {}
+        asked = asked_scenario(query, lang)
+        embedded = asked if asked.kind == "example" and asked.scenario else asked_scenario(NOTHING_ASKED, lang)
         page = WorkbenchPage(
             lang=lang,
             lang_asked=query.get("lang") == lang,
             languages=LANGUAGE_NAMES,
             root=root,
-            title=str(scenario.get("title", "")),
+            title=asked.title,
             stylesheets=_files("css", ".css"),
             modules=_files("js", ".js"),
             boot={
@@ -97,9 +89,9 @@ def pages_router(
                 "pw-boot": {
                     "lang": lang,
                     "root": root,
-                    "example": shown,
-                    "unknown_example": asked if asked != shown else None,
-                    "scenario": scenario,
+                    "example": embedded.name,
+                    "unknown_example": asked.name if asked.kind == "example" and not asked.scenario else None,
+                    "scenario": embedded.scenario,
                 },
             },
         )

@@ -1,0 +1,64 @@
+"""Which scenario a query asks for: what the page's title, its handout and its picture are of.
+
+In: the query parameters of an address. Out: the scenario, or why there is none; a query never fails. `s` holds a scenario
+by itself, `example` names one of the gallery, a query with neither asks for the worked example.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from starlette.datastructures import QueryParams
+
+from app.errors import Fault, ScenarioError
+from app.examples import examples
+from app.i18n import Language
+from app.scenario.link import decode_link
+
+DEFAULT_EXAMPLE = "worked-example"
+MAX_TITLE_LENGTH = 200
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for.
+
+    `kind` says how; `name` is the text of the parameter, or the gallery name of what nobody asked for. `scenario` is as it
+    was written, not run yet, and None where there is none: then `faults` say why.
+    """
+
+    kind: Literal["link", "example", "default"]
+    name: str
+    scenario: Mapping[str, Any] | None
+    faults: Sequence[Fault] = ()
+
+    @property
+    def title(self) -> str:
+        """What a browser's tab calls it; "" where it has no title, or there is nothing to call."""
+        return str((self.scenario or {}).get("title") or "")[:MAX_TITLE_LENGTH]
+
+
+def asked_scenario(query: QueryParams, language: Language) -> Asked:
+    """The scenario that a query asks for, an example in the reader's language."""
+    link = _first(query, "s")
+    if link is not None:
+        try:
+            return Asked("link", link, decode_link(link))
+        except ScenarioError as error:
+            return Asked("link", link, None, error.faults)
+    name = _first(query, "example")
+    if not name:
+        return Asked("default", DEFAULT_EXAMPLE, _example(DEFAULT_EXAMPLE, language))
+    scenario = _example(name, language)
+    fault = Fault("/example", "not_found", "not_found.example", {"name": name[:128]})
+    return Asked("example", name, scenario, [] if scenario is not None else [fault])
+
+
+def _example(name: str, language: Language) -> Mapping[str, Any] | None:
+    example = examples().get(name)
+    return None if example is None else example.scenario_in(language)
+
+
+def _first(query: QueryParams, name: str) -> str | None:
+    """Of a parameter given twice the first, as the page itself reads it."""
+    return next(iter(query.getlist(name)), None)
