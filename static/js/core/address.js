@@ -14,13 +14,16 @@ import { parseCellKey } from './trace.js';
  * @property {number | null} step
  * @property {string | null} stage
  * @property {string | null} pin  `space.i.j`
+ * @property {'board' | 'present' | 'embed' | null} view
+ * @property {string | null} steps  `a-b`, the steps that an embedded page keeps to
  * @property {string | null} lang
  * @property {[string, string][]} rest  parameters of others, kept as they are
  * @property {string[]} ignored  names of parameters that could not be read
  */
 
-const OURS = ['example', 'draft', 'step', 'stage', 'pin', 'lang'];
+const OURS = ['example', 'draft', 'step', 'stage', 'pin', 'view', 'steps', 'lang'];
 export const VIEWS = [...STAGES, 'all'];
+export const MODES = ['board', 'present', 'embed'];
 
 /**
  * @param {string} search
@@ -44,10 +47,23 @@ export function parseAddress(search) {
     step: step === null ? null : Number(step),
     stage: read('stage', (text) => VIEWS.includes(text)),
     pin: read('pin', (text) => parseCellKey(text) !== null),
+    view: /** @type {'board' | 'present' | 'embed' | null} */ (read('view', (text) => MODES.includes(text))),
+    steps: read('steps', (text) => stepRange(text) !== null),
     lang: read('lang', (text) => text === 'en' || text === 'zh'),
     rest: [...params].filter(([name]) => !OURS.includes(name)),
     ignored,
   };
+}
+
+/**
+ * A range of steps as it is written in an address, both ends inclusive; null for anything else.
+ * @param {string | null} text
+ * @returns {import('./stop-points.js').Range | null}
+ */
+export function stepRange(text) {
+  const found = /^(\d{1,9})-(\d{1,9})$/.exec(text ?? '');
+  const [first, last] = [Number(found?.[1]), Number(found?.[2])];
+  return found && first <= last ? { first, last } : null;
 }
 
 /**
@@ -56,7 +72,7 @@ export function parseAddress(search) {
  */
 export function formatAddress(address) {
   const params = new URLSearchParams();
-  for (const name of /** @type {const} */ (['example', 'draft', 'step', 'stage', 'pin', 'lang'])) {
+  for (const name of /** @type {const} */ (['example', 'draft', 'step', 'stage', 'pin', 'view', 'steps', 'lang'])) {
     const value = address[name];
     if (value !== null && value !== undefined && value !== '') params.set(name, String(value));
   }
