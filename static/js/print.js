@@ -6,7 +6,7 @@
  * that says what the sheet shows. Nothing stays behind when it is printed.
  */
 
-/** A table is never smaller than this: what still does not fit is in the handout. */
+/** A table that would have to be smaller than this is cut, and says what of it is in sight: the handout has the rest. */
 const LEAST = 0.5;
 
 /**
@@ -20,14 +20,17 @@ export function connectPrint(bench, t) {
     root.toggleAttribute('data-printing', true);
     if (line) line.textContent = `${t('step.now', { step: bench.index })} · ${t(`stage.${bench.stage}`)} · ${t('inspector.vllm')}`;
     for (const scroller of scrollers()) {
-      const table = /** @type {HTMLElement | null} */ (scroller.querySelector('table'));
-      if (!table || scroller.scrollWidth <= scroller.clientWidth) continue;
-      table.style.zoom = String(Math.max(LEAST, scroller.clientWidth / scroller.scrollWidth));
+      const fit = scroller.clientWidth / scroller.scrollWidth;
+      if (fit < 1 && fit >= LEAST) scroller.querySelector('table')?.style.setProperty('zoom', String(fit));
+      scroller.dispatchEvent(new Event('scroll')); // a table draws as many rows as are in sight now
     }
   });
   addEventListener('afterprint', () => {
     root.toggleAttribute('data-printing', false);
-    for (const scroller of scrollers()) scroller.querySelector('table')?.style.removeProperty('zoom');
+    for (const scroller of scrollers()) {
+      scroller.querySelector('table')?.style.removeProperty('zoom');
+      scroller.dispatchEvent(new Event('scroll'));
+    }
   });
 }
 
