@@ -25,6 +25,8 @@ export class Course {
   /** @type {Place | null} where the board is to go; null while it is there */
   target = null;
   index = 0;
+  /** The steps that one may go to. @type {import('./core/stop-points.js').Range} */
+  range = { first: 0, last: Infinity };
   /** The request in the air. @type {{trace: Trace, done: Promise<void>} | null} */
   #run = null;
 
@@ -51,7 +53,8 @@ export class Course {
 
   /** @param {number} step @param {Trace} trace */
   clip(step, trace = this.head) {
-    return Math.max(0, Math.min(step, trace.numSteps - 1));
+    const last = Math.max(0, Math.min(this.range.last, trace.numSteps - 1));
+    return Math.max(Math.min(this.range.first, last), Math.min(step, last));
   }
 
   /** One stage on or back, running over into the neighbouring step; null where there is none. @param {number} by @returns {Place | null} */
@@ -60,7 +63,7 @@ export class Course {
     if (stage === 'all') return { step: step + by, stage };
     const place = STAGES.indexOf(stage) + by;
     if (place >= 0 && place < STAGES.length) return { step, stage: STAGES[place] };
-    if (step + by < 0 || step + by >= this.head.numSteps) return null;
+    if (this.clip(step + by) !== step + by) return null;
     return { step: step + by, stage: by > 0 ? STAGES[0] : STAGES[STAGES.length - 1] };
   }
 

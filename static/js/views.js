@@ -26,6 +26,8 @@ export function viewOf(bench) {
     links: trace.links(index),
     numSteps: trace.numSteps,
     hasBoard: trace.isLoaded,
+    range: { first: bench.course.clip(0, trace), last: bench.course.clip(Infinity, trace) },
+    mode: bench.mode,
     index,
     stage: bench.stage,
     pin: bench.pinned(),
@@ -69,6 +71,7 @@ export function addressOf(bench) {
     step: bench.index,
     stage: bench.stage,
     pin: pin ? cellKey(pin.space, pin.at) : null,
+    view: bench.mode === 'board' ? null : bench.mode,
     lang,
     rest: rest.filter(([name]) => name !== 's'),
   });

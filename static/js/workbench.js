@@ -38,6 +38,8 @@ export class Workbench {
     this.t = t;
     this.lang = lang;
     this.draw = draw;
+    /** How the page is shown; one that is embedded stays so. @type {View['mode']} */
+    this.mode = 'board';
     /** @type {Origin} */
     this.origin = { kind: 'example', name: '' };
     /** @type {Scenario} */
@@ -222,6 +224,14 @@ export class Workbench {
     else this.redraw();
   }
 
+  /** Shows the same place in another way. @param {View['mode']} mode */
+  show(mode) {
+    if (this.mode === 'embed' || mode === this.mode) return;
+    this.mode = mode;
+    this.touched = true;
+    this.redraw();
+  }
+
   /** @param {(draft: Scenario) => Scenario} change */
   async edit(change) {
     const next = change(this.draft);
@@ -244,6 +254,7 @@ export class Workbench {
 
   /** @param {Scenario} next */
   async #replace(next) {
+    if (this.mode === 'embed') return; // nothing is edited or kept inside another page
     this.touched = true;
     this.opening = null; // the reader works on what is open
     this.elsewhere = false;
@@ -267,6 +278,7 @@ export class Workbench {
 
   /** Keeps the draft in this browser, and says if that cannot be. */
   keep() {
+    if (this.mode === 'embed') return;
     const kept = drafts.keep(this.origin.name, this.draft);
     this.isKept = kept === 'kept';
     this.#dropNotice('storage');

@@ -9,10 +9,10 @@ export class Rail extends HTMLElement {
 
   /** @param {import('./view.js').View} view */
   set view(view) {
-    const { t, stage, index, numSteps } = view;
+    const { t, stage, index, numSteps, range } = view;
     this.hidden = numSteps === 0 || !view.hasBoard;
-    const first = index === 0 && (stage === STAGES[0] || stage === 'all');
-    const last = index >= numSteps - 1 && (stage === STAGES[STAGES.length - 1] || stage === 'all');
+    const first = index <= range.first && (stage === STAGES[0] || stage === 'all');
+    const last = index >= range.last && (stage === STAGES[STAGES.length - 1] || stage === 'all');
     const link = (/** @type {string} */ name, /** @type {unknown} */ number) =>
       html`<li><button type="button" class="stage" data-go-stage=${name} aria-current=${stage === name ? 'step' : nothing} @click=${() => say(this, 'go', { stage: name })}>${number}${t(`stage.${name}`)}</button></li>`;
     render(
