@@ -21,16 +21,13 @@ export function connectPrint(bench, t) {
     if (line) line.textContent = `${t('step.now', { step: bench.index })} · ${t(`stage.${bench.stage}`)} · ${t('inspector.vllm')}`;
     for (const scroller of scrollers()) {
       const fit = scroller.clientWidth / scroller.scrollWidth;
+      scroller.toggleAttribute('data-fits', fit >= LEAST);
       if (fit < 1 && fit >= LEAST) scroller.querySelector('table')?.style.setProperty('zoom', String(fit));
-      scroller.dispatchEvent(new Event('scroll')); // a table draws as many rows as are in sight now
     }
   });
   addEventListener('afterprint', () => {
     root.toggleAttribute('data-printing', false);
-    for (const scroller of scrollers()) {
-      scroller.querySelector('table')?.style.removeProperty('zoom');
-      scroller.dispatchEvent(new Event('scroll'));
-    }
+    for (const scroller of scrollers()) scroller.querySelector('table')?.style.removeProperty('zoom');
   });
 }
 

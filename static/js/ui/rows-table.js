@@ -160,7 +160,7 @@ export class RowsTable extends HTMLElement {
           <tbody>${spacer(window.before)}${rows}${spacer(window.after)}${tail ? html`<tr class="tail"><td colspan=${columns}><button type="button" class="via" data-open="tail">${tail.words}</button></td></tr>` : nothing}</tbody>
         </table>
       </div>
-      ${shown ? html`<p class="window" data-window>${data.view.t('rows.window', { first: String(all[shown.first]), last: String(all[shown.last]), n: count })}</p>` : nothing}`,
+      ${shown ? html`<p class="window" data-window ?data-whole=${window.before + window.after === 0}>${data.view.t('rows.window', { first: String(all[shown.first]), last: String(all[shown.last]), n: count })}</p>` : nothing}`,
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
