@@ -1,7 +1,12 @@
 """The gallery: scenarios that each teach one thing, as data.
 
-A file `<name>.yaml` beside this module holds `group` and `scenario`; the scenario's own title and description introduce it.
-For every other language, a key named like it holds `group`, `title` and `description` in that language.
+`groups.yaml` beside this module lists the groups and the examples in each, in the order in which a reader should meet them.
+`<name>.yaml` is one example:
+
+- `scenario`, whose own `title` and `description` introduce it and whose `start_step` is where the lesson is
+- `question`, to be asked before looking, and `answer`
+- `place`, where to look: `stage`, and the cell to `pin`
+- for every other language, under a key named like it, `title`, `description`, `question` and `answer` in that language
 """
 
 import functools
@@ -15,18 +20,24 @@ import yaml
 from app.i18n import DEFAULT_LANGUAGE, LANGUAGES, Language
 
 _FOLDER = Path(__file__).parent
+_WORDS = ("title", "description", "question", "answer")
 
 
 @dataclass(frozen=True)
 class Example:
-    """One scenario of the gallery. `name` is what links call it, `words` its group, title and description by language."""
+    """One scenario of the gallery. `name` is what links call it.
+
+    `words` holds its group, title, description, question and answer by language, `place` the stage and cell to open it at.
+    """
 
     name: str
     scenario: dict[str, Any]
+    place: Mapping[str, str]
     words: Mapping[Language, Mapping[str, str]]
 
-    def describe(self, language: Language = DEFAULT_LANGUAGE) -> dict[str, str]:
-        return {"name": self.name, **self.words[language]}
+    def describe(self, language: Language = DEFAULT_LANGUAGE) -> dict[str, Any]:
+        """What a list of the gallery says of it: everything but the scenario."""
+        return {"name": self.name, **self.words[language], "place": dict(self.place)}
 
     def scenario_in(self, language: Language) -> dict[str, Any]:
         """The scenario, introduced in a language."""
@@ -37,23 +48,25 @@ class Example:
 @functools.cache
 def examples() -> dict[str, Example]:
     """All examples by name, in the order in which a reader should meet them."""
-    found: dict[str, Example] = {}
-    for path in sorted(_FOLDER.glob("*.yaml")):
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-        name = path.stem.partition("-")[2]  # files start with their place in the order
-        scenario = document["scenario"]
-        for step in scenario["steps"]:
-            # Pairs keep their order wherever they are read; JavaScript reorders keys that look like integers.
-            step["num_scheduled_tokens"] = [list(pair) for pair in step.get("num_scheduled_tokens", {}).items()]
-        words: dict[Language, dict[str, str]] = {
-            DEFAULT_LANGUAGE: {
-                "title": scenario["title"],
-                "description": scenario["description"],
-                "group": document["group"],
-            }
-        }
-        for language in LANGUAGES:
-            if language != DEFAULT_LANGUAGE:
-                words[language] = {key: document[language][key] for key in ("title", "description", "group")}
-        found[name] = Example(name, scenario, words)
-    return found
+    return {
+        name: _load(name, {language: group[language] for language in LANGUAGES})
+        for group in _read("groups")
+        for name in group["examples"]
+    }
+
+
+def _load(name: str, group: Mapping[Language, str]) -> Example:
+    document = _read(name)
+    scenario = document["scenario"]
+    for step in scenario["steps"]:
+        # Pairs keep their order wherever they are read; JavaScript reorders keys that look like integers.
+        step["num_scheduled_tokens"] = [list(pair) for pair in step.get("num_scheduled_tokens", {}).items()]
+    words: dict[Language, dict[str, str]] = {}
+    for language in LANGUAGES:
+        said = {**scenario, **document} if language == DEFAULT_LANGUAGE else document[language]
+        words[language] = {"group": group[language], **{word: said[word] for word in _WORDS}}
+    return Example(name, scenario, document["place"], words)
+
+
+def _read(name: str) -> Any:
+    return yaml.safe_load((_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))

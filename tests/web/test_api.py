@@ -516,6 +516,7 @@ def test_the_gallery_speaks_the_language_asked_for(client: TestClient) -> None:
     assert (first["name"], first["title"], first["group"]) == ("worked-example", "一个解码，一个预填充分块", "入门")
     by_header = client.get("/api/examples/worked-example", headers={"Accept-Language": "zh-CN"})
     assert "Accept-Language" in by_header.headers["vary"]
+    assert first["question"].startswith("B 的 token 写入哪个槽位") and first["answer"].startswith("槽位 207")
     assert by_header.json()["title"] == first["title"]
     assert client.get("/api/examples/worked-example?lang=en").json()["title"] == "One decode, one prefill chunk"
 
@@ -524,7 +525,8 @@ def test_every_example_can_be_traced(client: TestClient) -> None:
     listed = client.get("/api/examples").json()
     assert listed
     for entry in listed:
-        assert set(entry) == {"name", "title", "description", "group"}
+        assert set(entry) == {"name", "title", "description", "group", "question", "answer", "place"}
+        assert set(entry["place"]) == {"stage", "pin"}
         scenario = client.get(f"/api/examples/{entry['name']}").json()
         assert scenario["title"] == entry["title"]
         trace = post(client, scenario)
