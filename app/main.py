@@ -1,6 +1,8 @@
 """The application: settings in, a FastAPI app out."""
 
 import gc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import torch
@@ -9,14 +11,18 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse
+from starlette.types import Lifespan
 
 from app import __version__
+from app.links.store import LinkStore, open_store
 from app.settings import Settings, pick_device
 from app.trace.schema import describe
+from app.web.addresses import Addresses
 from app.web.api import api_router, scenario_components
 from app.web.chart_script import script_router
 from app.web.glossary_api import glossary_router
 from app.web.head import HeadAsGet
+from app.web.links_api import links_router
 from app.web.pages import pages_router, static_files
 from app.web.problems import install_error_handlers
 
@@ -31,14 +37,17 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     device = torch.device(pick_device(settings.device))
     # A request's tensors are small; what runs in parallel is requests.
     torch.set_num_threads(1)
+    addresses = Addresses(settings.base_url)
+    links = _links(settings)
     app = FastAPI(
         title="PageWalk",
         version=__version__,
         summary="From the scheduler's plan to a slot in GPU memory",
-        root_path=settings.root_path,
         docs_url=None,
         redoc_url=None,
+        lifespan=_closing(links),
     )
+    app.root_path = settings.root_path  # as an argument it is deprecated: meant for servers that know it themselves
     app.add_middleware(
         CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["Content-Type", "Accept-Language"]
     )
@@ -63,6 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     app.include_router(api_router(device))
     app.include_router(glossary_router())
+    app.include_router(links_router(links, addresses))
     app.include_router(pages_router(describe=describe))
     app.include_router(script_router())
     app.mount("/static", static_files(), name="static")
@@ -71,6 +81,24 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     gc.collect()
     gc.freeze()
     return app
+
+
+def _links(settings: Settings) -> LinkStore | None:
+    if not settings.links:
+        return None
+    return open_store(path=settings.links_path, database_url=settings.database_url, max_links=settings.max_links)
+
+
+def _closing(links: LinkStore | None) -> Lifespan[FastAPI]:
+    """What lets go of the links' file when the server stops."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        if links is not None:
+            links.close()
+
+    return lifespan
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

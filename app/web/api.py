@@ -20,9 +20,9 @@ from app.examples import examples
 from app.i18n import Language, translator
 from app.scenario import load_plan
 from app.scenario.model import Scenario
-from app.scenario.parse import MAX_BODY_BYTES
 from app.trace.schema import describe
 from app.trace.trace import encode_trace
+from app.web.body import read_body
 from app.web.chart_script import describe_script
 from app.web.charts import build_charts
 from app.web.notation import Read, reader_of, scenario_content
@@ -104,7 +104,7 @@ def api_router(device: torch.device) -> APIRouter:
         How the spaces of a step relate to each other is described by `GET /api/spaces`.
         """
         window = (_integer("first", first, 0) if first else 0, _integer("last", last, -1) if last else None)
-        body, read = await _read_body(request), reader_of(request)
+        body, read = await read_body(request), reader_of(request)
         language = request_language(request)
         return await compute(lambda: _trace(read, body, device, language, *window))
 
@@ -129,7 +129,7 @@ def api_router(device: torch.device) -> APIRouter:
         Each chart has `name`, `title`, `description`, a plotly `figure`, a `table` (`columns`, `rows`) of the figure's
         numbers, and `readings`: a sentence for each step. What a trace of a figure stands for is in its `meta`.
         """
-        body, read = await _read_body(request), reader_of(request)
+        body, read = await read_body(request), reader_of(request)
         language = request_language(request)
         return await compute(lambda: _charts(read, body, language))
 
@@ -138,7 +138,9 @@ def api_router(device: torch.device) -> APIRouter:
         request: Request,
         lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
-        """Name, title, description and group of every example."""
+        """What every example is called and says: `name`, `title`, `description`, `group`, the `question` to ask oneself before
+        looking and its `answer`, and the `place` to open it at (`stage` and `pin`, as in the address of the page).
+        """
         language = request_language(request)
         return _in_language([example.describe(language) for example in examples().values()])
 
@@ -183,19 +185,6 @@ def scenario_components() -> dict[str, Any]:
     """JSON schemas of the scenario format and of problems, for OpenAPI."""
     schema = Scenario.model_json_schema(ref_template="#/components/schemas/{model}")
     return {**schema.pop("$defs"), "Scenario": schema, "Problem": PROBLEM_SCHEMA}
-
-
-async def _read_body(request: Request) -> bytes:
-    """The body, read no further than it may go."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            declared = request.headers.get("content-length", "")
-            size = int(declared) if declared.isdecimal() and len(declared) < 16 else len(body)
-            params = {"bytes": max(size, len(body)), "limit": MAX_BODY_BYTES}
-            raise ScenarioError([Fault("", "body_too_large", "body_too_large", params)], status=413)
-    return bytes(body)
 
 
 def _trace(read: Read, body: bytes, device: torch.device, language: Language, first: int, last: int | None) -> bytes:
