@@ -3,11 +3,14 @@
 from typing import Any
 
 from app.pipeline.cudagraph import BatchShape, CudaGraphDispatcher
-from app.scenario.plan import Plan, PlannedStep
+from app.scenario.plan import Plan, PlannedRequest, PlannedStep
 
 
 def summarise(plan: Plan) -> list[dict[str, Any]]:
-    """Counts of every computed step. Draft tokens are counted apart from the prefill and decode tokens beside them."""
+    """Counts of every computed step, and the kind of work of each request in the order of `num_scheduled_tokens`.
+
+    Draft tokens are counted apart from the prefill and decode tokens beside them.
+    """
     config = plan.scenario.config
     graphs = config.cudagraph
     dispatcher = CudaGraphDispatcher(graphs.mode, graphs.capture_sizes, config.max_num_reqs, config.num_speculative_tokens)
@@ -32,6 +35,7 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
         "num_live": step.num_live,
         "num_used_blocks": step.num_used_blocks,
         "num_free_blocks": step.num_free_blocks,
+        "kinds": [_kind(request) for request in scheduled],
     }
     if scheduled:
         counts = {request.num_tokens for request in scheduled}
@@ -53,3 +57,10 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
             "cudagraph_mode": padding.mode,
         }
     return summary
+
+
+def _kind(request: PlannedRequest) -> str:
+    """What a scheduled request does: a chunk of its prefill with more to come, the chunk that ends it, or a decode."""
+    if not request.is_prefilling:
+        return "decode_drafts" if request.num_drafts else "decode"
+    return "prefill_end" if request.seq_len - request.num_drafts >= request.prefill_len else "prefill"

@@ -3,7 +3,8 @@
  * What an `edit` that an element speaks of makes of the draft: one pure function of `core` for each kind.
  */
 import * as edits from './core/edits.js';
-import { roomFor, setEntry } from './core/entry.js';
+import { setEntry } from './core/entry.js';
+import { roomFor } from './core/fill.js';
 
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
 

@@ -6,7 +6,7 @@
  * In: events of the elements, the address. Out: a `View` for every element, whenever something changed.
  */
 import { Problem, ServerFailure, Unreachable } from './api.js';
-import * as edits from './core/edits.js';
+import { Undo } from './core/history.js';
 import { STAGES } from './core/schema.js';
 import { parseCellKey } from './core/trace.js';
 import { Course } from './course.js';
@@ -44,7 +44,7 @@ export class Workbench {
     this.origin = { kind: 'example', name: '' };
     /** @type {Scenario} */
     this.draft = { version: 1, requests: [], steps: [] };
-    this.undo = new edits.Undo();
+    this.undo = new Undo();
     this.course = new Course(new Trace(api, schema, this.draft), STAGES[0], {
       changed: () => this.redraw(),
       arrived: () => this.#arrived(),
@@ -124,7 +124,7 @@ export class Workbench {
   #take(opening, { scenario, trace, step, faults, failure }) {
     this.draft = scenario;
     this.origin = opening.origin;
-    this.undo = new edits.Undo();
+    this.undo = new Undo();
     this.faults = faults;
     this.pin = opening.place?.pin ? parseCellKey(opening.place.pin) : null;
     this.hover = this.focus = this.again = null;

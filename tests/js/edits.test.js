@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as edits from '../../static/js/core/edits.js';
+import { Undo, placeOfChange } from '../../static/js/core/history.js';
 
 const draft = edits.toDraft({
   version: 1,
@@ -76,7 +77,7 @@ test('a fault finds its cell of the grid', () => {
 });
 
 test('undo and redo travel, a new edit forgets what was undone', () => {
-  const undo = new edits.Undo(2);
+  const undo = new Undo(2);
   const [one, two, three] = [1, 2, 3].map((count) => edits.setScheduled(draft, 1, 'B', count));
   undo.push(draft);
   undo.push(one);
@@ -87,4 +88,23 @@ test('undo and redo travel, a new edit forgets what was undone', () => {
   assert.equal(undo.redo(one), two);
   undo.push(two);
   assert.equal(undo.redo(three), null);
+});
+
+test('where two drafts differ is a cell of the later one', () => {
+  const typed = edits.setScheduled(draft, 1, 'A', 5);
+  assert.deepEqual(placeOfChange(draft, typed), { row: 1, column: 1 });
+  assert.deepEqual(placeOfChange(draft, edits.setDetail(draft, 0, 'A', 'draft_token_ids', 1)), { row: 1, column: 0 });
+  assert.deepEqual(placeOfChange(draft, edits.setPromptLen(draft, 0, 30)), { row: 0, column: -1 });
+  assert.deepEqual(placeOfChange(edits.removeRequest(draft, 'B'), draft), { row: 0, column: 0 });
+  assert.deepEqual(placeOfChange(draft, edits.removeStep(draft, 1)), { row: 0, column: 0 });
+  assert.equal(placeOfChange(draft, edits.setText(draft, 'title', 'Mine')), null);
+  assert.equal(placeOfChange(draft, draft), null);
+});
+
+test('what is said of the tokens of a request comes and goes alone, whatever the request is called', () => {
+  const named = edits.toDraft({ version: 1, requests: [{ req_id: 'constructor', prompt_len: 4 }], steps: [{ num_scheduled_tokens: [['constructor', 4]] }] });
+  assert.equal(edits.detailOf(edits.setDetail(named, 0, 'X', 'draft_token_ids', 1).steps[0], 'draft_token_ids', 'constructor'), undefined);
+  const said = edits.setDetail(named, 0, 'constructor', 'draft_token_ids', 2);
+  assert.equal(edits.detailOf(said.steps[0], 'draft_token_ids', 'constructor'), 2);
+  assert.deepEqual(edits.dropDetails(said, 0, 'constructor'), named);
 });

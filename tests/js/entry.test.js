@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toDraft, scheduled } from '../../static/js/core/edits.js';
-import { entryFaults, markOf, readEntry, residence, roomFor, setEntry } from '../../static/js/core/entry.js';
+import { entryFaults, markOf, readEntry, setEntry } from '../../static/js/core/entry.js';
+import { roomFor } from '../../static/js/core/fill.js';
+import { walkOf } from '../../static/js/core/walk.js';
 
 const draft = toDraft({
   version: 1,
@@ -16,7 +18,7 @@ const draft = toDraft({
 });
 
 test('what is typed is a count, a mark, nothing, or no entry at all', () => {
-  for (const [text, entry] of /** @type {[string, any][]} */ ([['8', 8], [' ８ ', 8], ['0', null], ['00', null], ['', null], ['f', 'finish'], ['F', 'finish'], ['结束', 'finish'], ['preempt', 'preempt'], ['抢占', 'preempt'], ['-1', '-1'], ['8.5', '8.5'], ['x', 'x'], ['99999999999', '99999999999']])) {
+  for (const [text, entry] of /** @type {[string, any][]} */ ([['8', 8], [' ８ ', 8], ['0', null], ['00', null], ['', null], ['f', 'finish'], ['F', 'finish'], ['结束', 'finish'], ['preempt', 'preempt'], ['抢占', 'preempt'], ['-1', '-1'], ['8.5', '8.5'], ['x', 'x'], ['1,024', 1024], ['1,02', '1,02'], ['12,', '12,'], ['99999999999', '99999999999']])) {
     assert.equal(readEntry(text), entry, text);
   }
 });
@@ -36,11 +38,12 @@ test('a cell holds a count or a mark, never both, and no empty list stays behind
 });
 
 test('a request waits, lives, and leaves the pool for good or until it is scheduled again', () => {
-  const [f, h, g] = draft.requests.map((request) => residence(draft, request));
+  const [f, h, g] = draft.requests.map((_, row) => draft.steps.map((_step, step) => walkOf(draft).where(step, row)));
   assert.deepEqual(f, ['live', 'finished', 'finished', 'finished']);
   assert.deepEqual(h, ['live', 'live', 'live', 'live']);
   assert.deepEqual(g, ['waiting', 'live', 'preempted', 'live']);
-  assert.equal(residence(draft, { req_id: 'Z', initial: {} })[0], 'live');
+  const there = { ...draft, requests: [{ req_id: 'Z', prompt_len: 4, initial: {} }] };
+  assert.equal(walkOf(there).where(0, 0), 'live');
 });
 
 test('a new request gets its prompt, or what budget and rows leave', () => {

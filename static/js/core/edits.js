@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Changes to a scenario: pure functions from one draft to the next, and the list of drafts to undo.
+ * Changes to a scenario: pure functions from one draft to the next.
  *
  * A draft keeps `num_scheduled_tokens` as [req_id, count] pairs, because their order matters and objects in
  * JavaScript reorder keys that look like numbers.
@@ -27,9 +27,27 @@ export function toDraft(scenario) {
   };
 }
 
+/** @type {WeakMap<ScenarioStep, {counts: Map<string, any>, places: Map<string, number>}>} */
+const counted = new WeakMap();
+
+/** What a step schedules by name, and which pair says so: made once for a step. @param {ScenarioStep} step */
+export function countsOf(step) {
+  let found = counted.get(step);
+  if (!found) {
+    found = { counts: new Map(), places: new Map() };
+    for (const [place, [name, count]] of (step.num_scheduled_tokens ?? []).entries()) {
+      if (found.places.has(name)) continue;
+      found.counts.set(name, count);
+      found.places.set(name, place);
+    }
+    counted.set(step, found);
+  }
+  return found;
+}
+
 /** @param {Scenario} draft @param {number} step @param {string} reqId @returns {any} what the cell holds, undefined if nothing */
 export function scheduled(draft, step, reqId) {
-  return draft.steps[step]?.num_scheduled_tokens?.find(([name]) => name === reqId)?.[1];
+  return draft.steps[step] && countsOf(draft.steps[step]).counts.get(reqId);
 }
 
 /**
@@ -84,18 +102,24 @@ export const NEW_PROMPT = 16;
  * @returns {Scenario} with a request named by the next free letter
  */
 export function addRequest(draft, { step = 0, count = 0 } = {}) {
+  const name = freeName(draft);
+  const steps = draft.steps.length > 0 ? draft.steps : [{ num_scheduled_tokens: [] }];
+  const added = { ...draft, requests: [...draft.requests, { req_id: name, prompt_len: NEW_PROMPT }], steps };
+  return count > 0 ? setScheduled(added, step, name, count) : added;
+}
+
+/** @param {Scenario} draft @returns {string} the next letter that no request is called, then letters with a number */
+export function freeName(draft) {
   const taken = new Set(draft.requests.map(({ req_id }) => req_id));
   let number = 0;
   const name = () => String.fromCharCode(65 + (number % 26)) + (number < 26 ? '' : String(Math.floor(number / 26)));
   while (taken.has(name())) number += 1;
-  const steps = draft.steps.length > 0 ? draft.steps : [{ num_scheduled_tokens: [] }];
-  const added = { ...draft, requests: [...draft.requests, { req_id: name(), prompt_len: NEW_PROMPT }], steps };
-  return count > 0 ? setScheduled(added, step, name(), count) : added;
+  return name();
 }
 
 /** What a step says about a request, besides how many tokens it runs. */
-const BY_REQUEST = ['num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'];
-const LISTS = ['finished_req_ids', 'preempted_req_ids'];
+export const BY_REQUEST = ['num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'];
+export const LISTS = ['finished_req_ids', 'preempted_req_ids'];
 
 /** @param {Scenario} draft @param {string} reqId @returns {Scenario} without the request and all that steps say about it */
 export function removeRequest(draft, reqId) {
@@ -113,8 +137,41 @@ export function removeRequest(draft, reqId) {
   return { ...draft, requests: draft.requests.filter(({ req_id }) => req_id !== reqId), steps };
 }
 
+/** @param {ScenarioStep | undefined} step @param {string} field one of BY_REQUEST @param {string} reqId @returns {any} undefined where nothing is said */
+export function detailOf(step, field, reqId) {
+  const said = step?.[field];
+  return said && Object.hasOwn(said, reqId) ? said[reqId] : undefined;
+}
+
+/**
+ * Says something else about the tokens of a request in a step.
+ * @param {Scenario} draft @param {number} step @param {string} reqId
+ * @param {string} field one of BY_REQUEST
+ * @param {any} value undefined: nothing
+ * @returns {Scenario}
+ */
+export function setDetail(draft, step, reqId, field, value) {
+  return withStep(draft, step, (old) => {
+    const { [field]: said, ...rest } = old;
+    const others = (Array.isArray(said) ? said : Object.entries(said ?? {})).filter(([name]) => name !== reqId);
+    if (value !== undefined) others.push([reqId, value]);
+    return others.length > 0 ? { ...rest, [field]: Object.fromEntries(others) } : rest;
+  });
+}
+
+/** @param {Scenario} draft @param {number} step @param {string} reqId @returns {Scenario} without anything said of the request's tokens in a step */
+export function dropDetails(draft, step, reqId) {
+  return BY_REQUEST.reduce((next, field) => (detailOf(next.steps[step], field, reqId) === undefined ? next : setDetail(next, step, reqId, field, undefined)), draft);
+}
+
+/** @param {Scenario} draft @param {'title' | 'description'} field @param {string} text @returns {Scenario} */
+export function setText(draft, field, text) {
+  const { [field]: _old, ...rest } = draft;
+  return /** @type {Scenario} */ (text === '' ? rest : { ...rest, [field]: text });
+}
+
 /** @param {Scenario} draft @param {number} step @param {(old: ScenarioStep) => ScenarioStep} change @returns {Scenario} */
-function withStep(draft, step, change) {
+export function withStep(draft, step, change) {
   return { ...draft, steps: draft.steps.map((old, index) => (index === step ? change(old) : old)) };
 }
 
@@ -167,37 +224,4 @@ export function placeOf(draft, fault) {
     reqId = draft.requests[Number(keys[1])]?.req_id ?? reqId;
   }
   return { step, reqId };
-}
-
-/** The drafts before and after the present one. */
-export class Undo {
-  /** @param {number} most */
-  constructor(most = 200) {
-    this.most = most;
-    /** @type {Scenario[]} */
-    this.past = [];
-    /** @type {Scenario[]} */
-    this.future = [];
-  }
-
-  /** @param {Scenario} before the draft that an edit replaced */
-  push(before) {
-    this.past.push(before);
-    if (this.past.length > this.most) this.past.shift();
-    this.future = [];
-  }
-
-  /** @param {Scenario} present @returns {Scenario | null} */
-  undo(present) {
-    const before = this.past.pop();
-    if (before) this.future.push(present);
-    return before ?? null;
-  }
-
-  /** @param {Scenario} present @returns {Scenario | null} */
-  redo(present) {
-    const after = this.future.pop();
-    if (after) this.past.push(present);
-    return after ?? null;
-  }
 }

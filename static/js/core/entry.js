@@ -1,20 +1,22 @@
 // @ts-check
 /**
  * What a cell of the schedule holds and what may be typed into it: how many tokens run, or that the request finishes or
- * is preempted there. Typed text in, a scenario out; and which steps a request spends in the pool.
+ * is preempted there. Typed text in, a scenario out.
  */
-import { scheduled, setScheduled } from './edits.js';
+import { dropDetails, setScheduled } from './edits.js';
 
 /** @typedef {import('./edits.js').Scenario} Scenario */
 /** @typedef {'finish' | 'preempt'} Mark */
-/** @typedef {'waiting' | 'live' | 'finished' | 'preempted'} Residence */
+/** Where a request is: not in the pool yet, in it, finished, or preempted until it is scheduled again. @typedef {'waiting' | 'live' | 'finished' | 'preempted'} Residence */
 /** @typedef {{where: string, code: string, key: string, params: {step: number | null, req_id: string}}} EntryFault */
 
 /** The list of a step that says each mark. @type {Record<Mark, string>} */
 const LISTS = { finish: 'finished_req_ids', preempt: 'preempted_req_ids' };
-/** What is typed for a mark, in any language of the page. @type {Record<Mark, string[]>} */
-const WORDS = { finish: ['f', 'finish', '结束', '完成'], preempt: ['p', 'preempt', '抢占'] };
+/** What is typed for a mark, in any language of the page; the first is what is copied in English. @type {Record<Mark, string[]>} */
+const WORDS = { finish: ['finish', 'f', 'finished', 'finishes', '结束', '完成'], preempt: ['preempt', 'p', 'preempted', '抢占'] };
 const MARKS = /** @type {Mark[]} */ (Object.keys(LISTS));
+/** 1,024 as a spreadsheet shows it. */
+const GROUPED = /^\d{1,3}(,\d{3})+$/;
 /** The largest count that the format knows. */
 const MOST = 2 ** 31 - 1;
 
@@ -27,8 +29,9 @@ export function readEntry(text) {
   if (typed === '') return null;
   const mark = MARKS.find((name) => WORDS[name].includes(typed.toLowerCase()));
   if (mark) return mark;
-  if (!/^\d{1,10}$/.test(typed)) return typed;
-  return Number(typed) === 0 ? null : Number(typed);
+  const number = Number(typed.replace(GROUPED, (whole) => whole.replace(/,/g, '')));
+  if (!/^[\d,]{1,13}$/.test(typed) || !(number < 1e10)) return typed;
+  return number === 0 ? null : number;
 }
 
 /** @param {Scenario} draft @param {number} step @param {string} reqId @returns {Mark | null} */
@@ -37,7 +40,7 @@ export function markOf(draft, step, reqId) {
 }
 
 /**
- * A cell holds one thing: a count takes the mark away, a mark the count.
+ * A cell holds one thing: a count takes the mark away, a mark the count, and with the count goes what is said of its tokens.
  * @param {Scenario} draft
  * @param {number} step
  * @param {string} reqId
@@ -46,7 +49,8 @@ export function markOf(draft, step, reqId) {
  */
 export function setEntry(draft, step, reqId, entry) {
   const mark = MARKS.find((name) => name === entry) ?? null;
-  const counted = setScheduled(draft, step, reqId, mark ? null : entry);
+  const isEmpty = mark !== null || entry === null;
+  const counted = setScheduled(isEmpty ? dropDetails(draft, step, reqId) : draft, step, reqId, isEmpty ? null : entry);
   const steps = counted.steps.map((old, index) => {
     if (index !== step) return old;
     const next = { ...old };
@@ -59,39 +63,6 @@ export function setEntry(draft, step, reqId, entry) {
     return next;
   });
   return { ...counted, steps };
-}
-
-/**
- * Where a request is in each step: not in the pool yet, in it, finished, or preempted until it is scheduled again.
- * @param {Scenario} draft
- * @param {import('./edits.js').ScenarioRequest} request
- * @returns {Residence[]}
- */
-export function residence(draft, request) {
-  /** @type {Residence} */
-  let where = request.initial ? 'live' : 'waiting';
-  return draft.steps.map((_, step) => {
-    const mark = markOf(draft, step, request.req_id);
-    if (mark) where = mark === 'finish' ? 'finished' : 'preempted';
-    else if (where !== 'finished' && (scheduled(draft, step, request.req_id) ?? 0) !== 0) where = 'live';
-    return where;
-  });
-}
-
-/**
- * How many tokens of its prompt a request that joins can run in a step: all, or what the step's budget leaves; none in a
- * step that is yet to be added.
- * @param {Scenario} draft
- * @param {number} step
- * @param {number} promptLen
- * @param {{max_num_batched_tokens?: number, max_num_reqs?: number}} limits
- */
-export function roomFor(draft, step, promptLen, { max_num_batched_tokens: budget = 64, max_num_reqs: rows = 8 }) {
-  if (!draft.steps[step]) return 0;
-  const live = draft.requests.filter((request) => residence(draft, request)[step] === 'live').length;
-  if (live >= rows) return 0;
-  const taken = (draft.steps[step]?.num_scheduled_tokens ?? []).reduce((sum, [, count]) => sum + (Number(count) || 0), 0);
-  return Math.max(0, Math.min(promptLen, budget - taken));
 }
 
 /**

@@ -5,12 +5,13 @@
  */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { placeOf } from '../core/edits.js';
-import { readEntry, residence } from '../core/entry.js';
+import { readEntry } from '../core/entry.js';
 import { tablesOf } from '../core/layout.js';
 import { ownerAlong } from '../core/owner.js';
 import { stageSentence } from '../core/summary.js';
 import { isNull } from '../core/trace.js';
 import { scrollTo, visible } from '../core/viewport.js';
+import { walkOf } from '../core/walk.js';
 import { anchorOf, callout, placeCallout } from './callout.js';
 import { elementSteps } from './elements.js';
 import { markWord, scheduleCell } from './schedule-cell.js';
@@ -184,7 +185,7 @@ export class Schedule extends HTMLElement {
     const { t, draft } = view;
     const name = request.req_id;
     const length = request.prompt_len ?? request.prompt_token_ids?.length ?? 0;
-    const places = residence(draft, request);
+    const walk = walkOf(draft);
     const [before_field, after_field] = t('schedule.prompt').split('{n}');
     const bad = this.#faults.has(`|${name}`);
     return html`<tr class=${requestClass(view, name)} data-req=${name}>
@@ -192,7 +193,7 @@ export class Schedule extends HTMLElement {
           <label class="prompt">${before_field.trim()}<input class="num" inputmode="numeric" autocomplete="off" data-prompt=${row} data-row=${row} data-column="-1" .value=${String(length)} .defaultValue=${String(length)} aria-label=${t('schedule.prompt_of', { req_id: name })} aria-invalid=${bad ? 'true' : nothing} ?readonly=${request.prompt_token_ids !== undefined}>${after_field.trim()}</label>
           <span class="where">${whereabouts(view, name)}</span>
           <button type="button" class="btn remove" data-edit="remove-request" data-req=${name} aria-label=${t('schedule.remove_request', { req_id: name })} title=${t('schedule.remove_request', { req_id: name })}>×</button></span></th>
-        ${before}${steps.map((step) => scheduleCell(view, { req_id: name, row, step, where: places[step], isBad: this.#faults.has(`${step}|${name}`) }))}${after}
+        ${before}${steps.map((step) => scheduleCell(view, { req_id: name, row, step, where: walk.where(step, row), isBad: this.#faults.has(`${step}|${name}`) }))}${after}
       </tr>`;
   }
 

@@ -1,0 +1,48 @@
+"""What the page shows of a draft before the server has answered is what the server then says."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from app.examples import examples
+from app.scenario import load_plan
+from app.trace.summary import summarise
+from tests.strategies import valid_scenarios
+
+ROOT = Path(__file__).parent.parent
+NODE = shutil.which("node", path=f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}")
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="needs node")
+
+
+def differences(cases: list[tuple[str, dict[str, Any]]]) -> str:
+    told = [(name, scenario, summarise(load_plan(scenario))) for name, scenario in cases]
+    assert NODE is not None
+    script = ROOT / "tests" / "js" / "compare-walks.mjs"
+    run = subprocess.run([NODE, script], input=json.dumps(told), capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout[:2000]
+
+
+def test_the_kinds_of_every_example_are_guessed_right() -> None:
+    assert differences([(name, example.scenario) for name, example in examples().items()]) == ""
+
+
+def test_the_kinds_of_any_valid_scenario_are_guessed_right() -> None:
+    drawn: list[dict[str, Any]] = []
+
+    @settings(max_examples=25, phases=[Phase.generate], suppress_health_check=list(HealthCheck), deadline=None)
+    @given(valid_scenarios())
+    def draw(scenario: dict[str, Any]) -> None:
+        drawn.append(scenario)
+
+    draw()
+    assert differences([(str(number), scenario) for number, scenario in enumerate(drawn)]) == ""
