@@ -21,6 +21,7 @@ from app.i18n import DEFAULT_LANGUAGE, LANGUAGES, Language
 
 _FOLDER = Path(__file__).parent
 _WORDS = ("title", "description", "question", "answer")
+_SKETCH = (8, 16)  # requests and steps
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,26 @@ class Example:
 
     def describe(self, language: Language = DEFAULT_LANGUAGE) -> dict[str, Any]:
         """What a list of the gallery says of it: everything but the scenario."""
-        return {"name": self.name, **self.words[language], "place": dict(self.place)}
+        return {
+            "name": self.name,
+            **self.words[language],
+            "place": dict(self.place),
+            "size": self.size,
+            "sketch": self.sketch,
+        }
+
+    @property
+    def size(self) -> dict[str, int]:
+        """How many requests, steps and KV-cache groups it has."""
+        groups = self.scenario.get("config", {}).get("kv_cache_groups") or [{}]
+        return {"requests": len(self.scenario["requests"]), "steps": len(self.scenario["steps"]), "groups": len(groups)}
+
+    @property
+    def sketch(self) -> list[list[int]]:
+        """Tokens scheduled, a list of steps for each request: as much of the schedule as a small picture of it shows."""
+        num_requests, num_steps = _SKETCH
+        steps = [dict(step["num_scheduled_tokens"]) for step in self.scenario["steps"][:num_steps]]
+        return [[step.get(request["req_id"], 0) for step in steps] for request in self.scenario["requests"][:num_requests]]
 
     def scenario_in(self, language: Language) -> dict[str, Any]:
         """The scenario, introduced in a language."""

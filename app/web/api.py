@@ -3,7 +3,6 @@
 Bodies are read by hand, not by FastAPI, so that size, duplicate keys and every fault with its place are ours to say.
 """
 
-import os
 import re
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -69,11 +68,9 @@ PROBLEM_SCHEMA: dict[str, Any] = {
 }
 
 
-def api_router(device: torch.device) -> APIRouter:
+def api_router(device: torch.device, limiter: anyio.CapacityLimiter) -> APIRouter:
     """Routes under `/api`, computing on `device`."""
     router = APIRouter(prefix="/api", tags=["api"])
-    # Each computation is bound to one core. A few more than cores may run, so that a small one need not wait for large ones.
-    limiter = anyio.CapacityLimiter(4 + (os.cpu_count() or 1))
 
     async def compute(work: Callable[[], bytes]) -> Response:
         body = await anyio.to_thread.run_sync(work, limiter=limiter)
@@ -138,8 +135,10 @@ def api_router(device: torch.device) -> APIRouter:
         request: Request,
         lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
-        """What every example is called and says: `name`, `title`, `description`, `group`, the `question` to ask oneself before
-        looking and its `answer`, and the `place` to open it at (`stage` and `pin`, as in the address of the page).
+        """What every example is called and says: `name`, `title`, `description`, `group`, the `question` to ask oneself
+        before looking and its `answer`, the `place` to open it at (`stage` and `pin`, as in the address of the page), its
+        `size` (`requests`, `steps`, `groups`), and a `sketch`: tokens by request and step, of the first 8 requests and 16
+        steps.
         """
         language = request_language(request)
         return _in_language([example.describe(language) for example in examples().values()])

@@ -525,7 +525,7 @@ def test_every_example_can_be_traced(client: TestClient) -> None:
     listed = client.get("/api/examples").json()
     assert listed
     for entry in listed:
-        assert set(entry) == {"name", "title", "description", "group", "question", "answer", "place"}
+        assert set(entry) == {"name", "title", "description", "group", "question", "answer", "place", "size", "sketch"}
         assert set(entry["place"]) == {"stage", "pin"}
         scenario = client.get(f"/api/examples/{entry['name']}").json()
         assert scenario["title"] == entry["title"]
@@ -533,6 +533,15 @@ def test_every_example_can_be_traced(client: TestClient) -> None:
         assert len(trace["summary"]) == len(scenario["steps"]) or trace["stopped"]
         if trace["stopped"] is None:
             assert post(client, trace["scenario"]) == trace
+
+
+def test_a_small_picture_of_each_schedule_comes_with_the_gallery(client: TestClient) -> None:
+    listed = {entry["name"]: entry for entry in client.get("/api/examples").json()}
+    worked, large = listed["worked-example"], listed["256-requests"]
+    assert worked["size"] == {"requests": 2, "steps": 2, "groups": 1}
+    assert worked["sketch"] == [[31, 1], [16, 8]]  # B, then A
+    assert large["size"]["requests"] == 256
+    assert len(large["sketch"]) == 8
 
 
 def test_health(client: TestClient) -> None:
