@@ -1,72 +1,120 @@
 // @ts-check
 /**
- * What can be opened and how it is named: by the address, from the gallery, from the drafts that this browser keeps.
+ * What can be opened and how it is named: by the address, from the gallery, from the drafts that this browser keeps, from a
+ * link that was pasted.
  *
- * In: the address, what the server embedded, the kept drafts. Out: openings for the workbench, entries of the history,
- * and what is said of names that lead nowhere.
+ * In: the address, what the server embedded, the kept drafts. Out: openings for the workbench, and what is said of names
+ * that lead nowhere.
  */
 import { Problem, Unreachable } from './api.js';
-import { formatAddress, parseAddress } from './core/address.js';
+import { parseAddress } from './core/address.js';
+import { LinkError } from './core/link.js';
 import * as drafts from './drafts.js';
+import { brokenLink, findLink } from './link-entrance.js';
 
 /** @typedef {{example: string, unknown_example: string | null, scenario: any}} Boot  what the server embedded to begin with */
+/** @typedef {import('./core/address.js').Address} Address */
+/** @typedef {import('./opening.js').Found} Found */
+/** @typedef {import('./workbench.js').Origin} Origin */
 
 export class Entrances {
-  /** @param {import('./workbench.js').Workbench} bench @param {Boot} boot */
-  constructor(bench, boot) {
+  /** @param {import('./workbench.js').Workbench} bench @param {Boot} boot @param {import('./address-bar.js').AddressBar} bar */
+  constructor(bench, boot, bar) {
     this.bench = bench;
     this.boot = boot;
-    addEventListener('popstate', () => this.openAddress());
+    this.bar = bar;
+    addEventListener('popstate', () => {
+      if (bar.travelled()) this.openAddress();
+    });
     this.#watchDrafts();
   }
 
-  /** Opens another scenario: a new entry in the browser's history, once it is there. @param {() => any} load @param {import('./workbench.js').Origin} origin */
+  /** Opens another scenario, and its address is a new entry in the browser's history once it is there. @param {() => any} load @param {Origin} origin */
   openAs(load, origin) {
+    return this.#openFound(async () => ({ scenario: await load(), origin }));
+  }
+
+  /**
+   * Opens a link that somebody pasted: a whole address, or what stands behind `s=`, at the place of the address that it
+   * is pasted for if it names none. If it cannot be read, what is open stays.
+   * @param {string} text
+   */
+  async openLink(text) {
+    const pasted = parseAddress(/\?[^\s)>\]"']*/.exec(text)?.[0] ?? '');
+    if (pasted.s === null && (pasted.example ?? pasted.draft) !== null) return this.#openFound(() => this.#find(pasted));
+    const here = parseAddress(location.search);
+    const isPlaced = pasted.step !== null || pasted.stage !== null || pasted.pin !== null;
+    const place = { ...(isPlaced ? pasted : here), draft: null };
+    try {
+      await this.#openFound(() => findLink(this.bench, { ...place, s: text }));
+    } catch (error) {
+      if (!(error instanceof LinkError)) throw error;
+      const { notices = [] } = brokenLink(this.bench, place, error);
+      this.bench.notices = [...this.bench.notices.filter(({ kind }) => kind !== 'link'), ...notices];
+      this.bench.redraw();
+    }
+  }
+
+  /** @param {() => Found | Promise<Found>} find */
+  #openFound(find) {
     const arrived = () => {
       this.bench.touched = true;
-      const address = location.pathname + formatAddress({ [origin.kind]: origin.name, lang: parseAddress(location.search).lang });
-      if (address !== location.pathname + location.search) history.pushState(null, '', address);
-      if (origin.kind === 'draft') this.bench.keep();
+      if (this.bench.origin.kind === 'draft') this.bench.keep();
     };
-    return this.bench.open({ load, origin, arrived });
+    return this.bench.open({ find, arrived });
   }
 
   /** Opens what the address names; whatever of it cannot be had is said. */
   openAddress() {
     const address = parseAddress(location.search);
-    const bare = location.search === '' || Object.entries(address).every(([name, value]) => name === 'lang' || value === null || (Array.isArray(value) && value.length === 0));
-    const { whole, damaged } = drafts.read();
-    /** @type {import('./opening.js').Notice[]} */
-    const notices = [];
-    const notice = (/** @type {string} */ kind, /** @type {string} */ message) => notices.push({ kind, message });
-    let load = () => this.boot.scenario;
-    /** @type {import('./workbench.js').Origin} */
-    let origin = { kind: 'example', name: this.boot.example };
-    const kept = whole.find(({ id }) => id === address.draft);
+    const arrived = () => {
+      const { origin } = this.bench;
+      this.bar.adopt(origin);
+      if (origin.kind === 'draft') this.bench.keep();
+      if (origin.kind !== 'nothing') this.#settle(address);
+    };
+    return this.bench.open({ find: () => this.#find(address), arrived });
+  }
+
+  /** @param {Address} address @returns {Promise<Found>} */
+  async #find(address) {
+    const { whole, damaged } = this.bench.mode === 'embed' ? { whole: [], damaged: [] } : drafts.read();
     const isDamaged = address.draft !== null && damaged.includes(address.draft);
-    if (kept) {
-      load = () => kept.scenario;
-      origin = { kind: 'draft', name: kept.id };
-    } else if (address.draft) notice('lost', this.bench.t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing'));
-    else if (address.example && address.example !== this.boot.example) {
-      const name = address.example;
-      if (this.boot.unknown_example === name) notice('example', this.bench.t('notice.no_example', { name }));
-      else {
-        load = () => this.bench.api.example(name);
-        origin = { kind: 'example', name };
-      }
-    } else if (bare && whole.length > 0) notice('draft', this.bench.t('notice.draft', { title: whole[0].title || this.bench.t('scenario.untitled') }));
+    const found = address.s === null ? await this.#named(address, whole, isDamaged) : await this.#linked(address);
     if (damaged.length > 0) {
-      if (!isDamaged) notice('damaged', this.bench.t('notice.damaged', { n: damaged.length }));
+      if (!isDamaged || address.s !== null) found.notices = [...(found.notices ?? []), { kind: 'damaged', message: this.bench.t('notice.damaged', { n: damaged.length }) }];
       drafts.putDamagedAside();
     }
-    if (address.rest.some(([name]) => name === 's')) notice('link', this.bench.t('notice.link_unreadable'));
-    const arrived = () => {
-      if (origin.kind === 'draft') this.bench.keep();
-      this.#settle(address);
-    };
+    return found;
+  }
+
+  /** @param {Address} address */
+  async #linked(address) {
+    try {
+      return await findLink(this.bench, address);
+    } catch (error) {
+      if (error instanceof LinkError) return brokenLink(this.bench, address, error);
+      throw error;
+    }
+  }
+
+  /** @param {Address} address @param {drafts.Draft[]} whole @param {boolean} isDamaged @returns {Promise<Found>} */
+  async #named(address, whole, isDamaged) {
+    const { bench, boot } = this;
+    const { s, example, draft, step, stage, pin, view, steps, rest, ignored } = address;
+    const isBare = [s, example, draft, step, stage, pin, view, steps].every((value) => value === null) && rest.length + ignored.length === 0;
     // A bare address shows what the page is about: the first token, followed to its slot.
-    return this.bench.open({ load, origin, notices, arrived, place: bare ? { pin: 'slot_mappings.0.0' } : address });
+    const place = isBare ? { pin: 'slot_mappings.0.0' } : address;
+    const kept = whole.find(({ id }) => id === draft);
+    if (kept) return { scenario: kept.scenario, origin: { kind: 'draft', name: kept.id }, place };
+    if (!draft && example && example !== boot.example && boot.unknown_example !== example) {
+      return { scenario: await bench.api.example(example), origin: { kind: 'example', name: example }, place };
+    }
+    const notices = [];
+    if (draft) notices.push({ kind: 'lost', message: bench.t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing') });
+    else if (example && boot.unknown_example === example) notices.push({ kind: 'example', message: bench.t('notice.no_example', { name: example }) });
+    else if (isBare && whole.length > 0) notices.push({ kind: 'draft', draft: whole[0].id, message: bench.t('notice.draft', { title: whole[0].title || bench.t('scenario.untitled') }) });
+    return { scenario: boot.scenario, origin: { kind: 'example', name: boot.example }, place, notices };
   }
 
   /** The gallery: the page works without it. */
@@ -85,7 +133,7 @@ export class Entrances {
     addEventListener('storage', (event) => {
       if (event.key !== drafts.KEY || this.bench.origin.kind !== 'draft') return;
       const theirs = drafts.draft(this.bench.origin.name);
-      if (theirs && JSON.stringify(theirs.scenario) !== JSON.stringify(this.bench.draft)) this.bench.notice('elsewhere', this.bench.t('notice.elsewhere'));
+      if (theirs && JSON.stringify(theirs.scenario) !== JSON.stringify(this.bench.draft)) this.bench.notice('elsewhere', this.bench.t('notice.elsewhere'), false, theirs.id);
       else this.bench.dismiss('elsewhere');
       this.bench.redraw();
     });
@@ -95,7 +143,7 @@ export class Entrances {
     });
   }
 
-  /** What the address asked for and is not there is said once; from then on the address is that of what is shown. @param {import('./core/address.js').Address} address */
+  /** What the address asked for and is not there is said once; from then on the address is that of what is shown. @param {Address} address */
   #settle(address) {
     const ignored = [...address.ignored];
     if (this.bench.trace.isLoaded && address.pin !== null && !this.bench.pinned()) {
@@ -105,7 +153,7 @@ export class Entrances {
     if (ignored.length > 0) this.bench.notice('ignored', this.bench.t('notice.ignored', { names: ignored.join(this.bench.t('list.separator')) }));
     const moved = address.step !== null && address.step !== this.bench.index;
     if (moved) this.bench.notice('step', this.bench.t('notice.step', { asked: String(address.step), step: String(this.bench.index) }));
-    if (moved || this.bench.notices.some(({ kind }) => ['ignored', 'lost', 'example', 'link'].includes(kind))) this.bench.touched = true;
+    if (moved || this.bench.notices.some(({ kind }) => ['ignored', 'lost', 'example'].includes(kind))) this.bench.touched = true;
     this.bench.redraw();
   }
 }

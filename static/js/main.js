@@ -3,6 +3,7 @@
  * Starts the page: reads what the server embedded, opens the scenario that the address names, and connects the
  * elements with the workbench.
  */
+import { AddressBar } from './address-bar.js';
 import { Api } from './api.js';
 import { ChartsControl } from './charts.js';
 import { parseAddress, formatAddress } from './core/address.js';
@@ -11,11 +12,13 @@ import { Schema } from './core/schema.js';
 import { stageSentence } from './core/summary.js';
 import { cellKey, parseCellKey } from './core/trace.js';
 import * as drafts from './drafts.js';
+import { Embedding } from './embed.js';
 import { changed } from './editing.js';
 import { Entrances } from './entrances.js';
 import { connectFinding } from './finding.js';
 import { connectGlossary } from './glossary.js';
 import { connectKeys } from './keys.js';
+import { Presenter } from './present.js';
 import { connectTheme } from './theme-switch.js';
 import { connectPrint } from './print.js';
 import { Lighting } from './ui/lighting.js';
@@ -29,6 +32,7 @@ import './ui/inspector.js';
 import './ui/kv-map.js';
 import './ui/mapping-lines.js';
 import './ui/notices.js';
+import './ui/plan.js';
 import './ui/rail.js';
 import './ui/rows-table.js';
 import './ui/schedule.js';
@@ -54,6 +58,7 @@ let shown = '';
 
 /** @param {View} view */
 function draw(view) {
+  showMode(view);
   for (const element of elements) element.view = view;
   charts.draw(view);
   root.dataset.step = String(view.index);
@@ -62,7 +67,7 @@ function draw(view) {
   root.toggleAttribute('data-pending', view.isStale && view.faults.length === 0);
   root.toggleAttribute('data-busy', view.busy);
   root.setAttribute('data-ready', '');
-  const title = view.draft.title || t('scenario.untitled');
+  const title = view.draft.title || t(view.isNothing ? 'scenario.nothing' : 'scenario.untitled');
   for (const element of document.querySelectorAll('[data-title]')) element.textContent = title;
   for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-edited]'))) element.hidden = !view.isEdited;
   for (const element of document.querySelectorAll('[data-kept]')) element.textContent = t(view.isKept ? 'scenario.kept' : 'scenario.not_kept');
@@ -70,8 +75,25 @@ function draw(view) {
   light();
   writeAddress();
   announce(view);
+  presenter.draw(view);
+  embedding.draw(view);
   bringIntoSight(view);
   reveal(view);
+}
+
+/** What of the page is shown is up to the style sheets; where nothing is edited, the schedule is a plain table. @param {View} view */
+function showMode(view) {
+  const { dataset } = document.documentElement;
+  if (view.mode === 'board') delete dataset.view;
+  else dataset.view = view.mode;
+  const plan = /** @type {any} */ (root.querySelector('pw-plan'));
+  if (view.mode === 'board') plan?.remove();
+  else if (plan) plan.view = view;
+  else {
+    const made = /** @type {any} */ (document.createElement('pw-plan'));
+    root.querySelector('pw-rail')?.after(made);
+    made.view = view;
+  }
 }
 
 /** Who goes from step to step in the charts stays there. */
@@ -127,7 +149,7 @@ function reveal(view) {
 
 function writeAddress() {
   const address = bench.address();
-  if (bench.touched && !bench.elsewhere && address !== location.search) history.replaceState(history.state, '', location.pathname + address);
+  if (bench.mode !== 'embed' && bench.touched && !bench.elsewhere) bar.write(address, bench.origin);
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-lang-link]'))) {
     link.href = location.pathname + formatAddress({ ...parseAddress(address), lang: link.dataset.langLink });
   }
@@ -215,21 +237,26 @@ function connectElements() {
     await Promise.all([bench.retry(), entrances.listExamples()]);
   });
   on('dismiss', ({ kind }) => bench.dismiss(kind));
-  on('restore', ({ kind }) => {
-    const kept = kind === 'elsewhere' ? drafts.draft(bench.origin.name) : drafts.drafts()[0];
+  on('restore', ({ kind, draft }) => {
+    const kept = drafts.draft(draft ?? bench.origin.name);
     bench.dismiss(kind);
     if (kept) entrances.openAs(() => kept.scenario, { kind: 'draft', name: kept.id });
   });
+  on('link', ({ text }) => entrances.openLink(text));
   on('example', ({ name }) => entrances.openAs(() => bench.api.example(name), { kind: 'example', name }));
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
 }
 
 const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
-const entrances = new Entrances(bench, boot);
+const bar = new AddressBar();
+const entrances = new Entrances(bench, boot, bar);
+bench.mode = parseAddress(location.search).view ?? 'board';
+const presenter = new Presenter(bench, t, root);
+const embedding = new Embedding(bench, root);
 connectElements();
 connectPointer();
 connectTheme(t);
-connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')));
+connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')), (event, singleKeys) => presenter.key(event, singleKeys));
 connectFinding(bench);
 connectGlossary(bench, t);
 connectPrint(bench, t);

@@ -7,18 +7,24 @@ import { Trace } from './traces.js';
 
 /** @typedef {import('./ui/view.js').Fault} Fault */
 /** @typedef {import('./workbench.js').Workbench} Workbench */
-/** @typedef {{kind: string, message: string, again?: boolean}} Notice  again: there is something to try again */
+/** @typedef {import('./ui/view.js').Notice} Notice */
+/** @typedef {{step?: number | null, stage?: string | null, pin?: string | null}} Place */
+/**
+ * @typedef {object} Found
+ * @property {any} scenario
+ * @property {import('./workbench.js').Origin} origin
+ * @property {Place} [place]
+ * @property {Notice[]} [notices]
+ */
 /**
  * @typedef {object} Opening
- * @property {() => any} load  the scenario, or a promise of it
- * @property {import('./workbench.js').Origin} origin
- * @property {{step?: number | null, stage?: string | null, pin?: string | null}} [place]
- * @property {Notice[]} [notices]
+ * @property {() => Found | Promise<Found>} find
  * @property {() => void} [arrived]  called when it takes the place of what was open
  */
 /**
  * @typedef {object} Ready
  * @property {edits.Scenario} scenario
+ * @property {Found} found
  * @property {Trace} trace
  * @property {number} step
  * @property {Fault[]} faults  why it cannot be run
@@ -26,16 +32,17 @@ import { Trace } from './traces.js';
  */
 
 /**
- * Throws what the API throws, except for a scenario that cannot be run, and for the first one without a server: a
+ * Throws what `find` and the API throw, except for a scenario that cannot be run, and for the first one without a server: a
  * schedule without a board is better than nothing, but not than what was open.
  * @param {Workbench} bench @param {Opening} opening @returns {Promise<Ready>}
  */
 export async function prepare(bench, opening) {
-  const scenario = edits.toDraft(await opening.load());
+  const found = await opening.find();
+  const scenario = edits.toDraft(found.scenario);
   const trace = new Trace(bench.api, bench.schema, scenario);
-  const step = opening.place?.step ?? scenario.start_step ?? 0;
+  const step = found.place?.step ?? scenario.start_step ?? 0;
   /** @type {Ready} */
-  const ready = { scenario, trace, step, faults: wrongEntries(scenario, bench.t), failure: null };
+  const ready = { scenario, found, trace, step, faults: wrongEntries(scenario, bench.t), failure: null };
   if (ready.faults.length > 0) return ready;
   try {
     await trace.load(bench.course.clip(step, trace));

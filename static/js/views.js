@@ -40,6 +40,7 @@ export function viewOf(bench) {
     isStale: bench.isStale,
     busy: bench.busy,
     isEdited: bench.origin.kind === 'draft',
+    isNothing: bench.origin.kind === 'nothing',
     isKept: bench.isKept,
     canUndo: bench.undo.past.length > 0,
     canRedo: bench.undo.future.length > 0,
@@ -61,18 +62,29 @@ export function lightOf(bench) {
   return { links, lit: links.light(look.space, flat, bench.control), coordinates: cell?.params ?? {} };
 }
 
-/** The query string that describes what is on screen. @param {Workbench} bench */
+/** What of the address is a whole scenario fits into the address lines of browsers and proxies up to here. */
+const LONGEST = 8_000;
+
+/**
+ * The query string that describes what is on screen. A draft is named and held as well, as soon as its link is made, so
+ * that the address opens elsewhere too.
+ * @param {Workbench} bench
+ */
 export function addressOf(bench) {
+  const { origin } = bench;
+  if (origin.kind === 'nothing') return location.search; // it may be looked at and repaired there
   const { rest, lang } = parseAddress(location.search);
   const pin = bench.pinned();
+  const link = origin.kind === 'example' ? '' : (bench.link ?? '');
   return formatAddress({
-    example: bench.origin.kind === 'example' ? bench.origin.name : null,
-    draft: bench.origin.kind === 'draft' ? bench.origin.name : null,
+    s: link.length <= LONGEST || origin.kind === 'link' ? link : null,
+    example: origin.kind === 'example' ? origin.name : null,
+    draft: origin.kind === 'draft' ? origin.name : null,
     step: bench.index,
     stage: bench.stage,
     pin: pin ? cellKey(pin.space, pin.at) : null,
     view: bench.mode === 'board' ? null : bench.mode,
     lang,
-    rest: rest.filter(([name]) => name !== 's'),
+    rest,
   });
 }

@@ -12,6 +12,7 @@ import { parseCellKey } from './core/trace.js';
 import { Course } from './course.js';
 import * as drafts from './drafts.js';
 import { prepare, wrongEntries } from './opening.js';
+import { PresentLink } from './present-link.js';
 import { Trace } from './traces.js';
 import { addressOf, lightOf, viewOf } from './views.js';
 
@@ -19,7 +20,11 @@ import { addressOf, lightOf, viewOf } from './views.js';
 /** @typedef {import('./ui/view.js').Fault} Fault */
 /** @typedef {import('./core/formula.js').CellRef} CellRef */
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
-/** @typedef {{kind: 'example' | 'draft', name: string}} Origin */
+/**
+ * Where the open scenario comes from: the gallery, this browser, a link that holds it (`name` is that), or nowhere,
+ * because a link could not be read.
+ * @typedef {{kind: 'example' | 'draft' | 'link' | 'nothing', name: string}} Origin
+ */
 /** @typedef {import('./opening.js').Notice} Notice */
 /** @typedef {import('./opening.js').Opening} Opening */
 
@@ -42,6 +47,7 @@ export class Workbench {
     this.mode = 'board';
     /** @type {Origin} */
     this.origin = { kind: 'example', name: '' };
+    this.links = new PresentLink(() => this.redraw());
     /** @type {Scenario} */
     this.draft = { version: 1, requests: [], steps: [] };
     this.undo = new Undo();
@@ -110,10 +116,10 @@ export class Workbench {
       if (opening === this.opening) this.#take(opening, ready);
     } catch (error) {
       if (opening !== this.opening) return;
+      this.elsewhere = error instanceof Unreachable;
       if (error instanceof Unreachable) this.#missed(error, () => this.open(opening), true);
       else if (error instanceof Problem) this.notice('example', error.reasons[0].message);
       else throw error;
-      this.elsewhere = error instanceof Unreachable;
     } finally {
       if (opening === this.opening) this.opening = null;
       this.redraw();
@@ -121,15 +127,15 @@ export class Workbench {
   }
 
   /** @param {Opening} opening @param {import('./opening.js').Ready} ready */
-  #take(opening, { scenario, trace, step, faults, failure }) {
+  #take(opening, { scenario, found, trace, step, faults, failure }) {
     this.draft = scenario;
-    this.origin = opening.origin;
+    this.origin = found.origin;
     this.undo = new Undo();
     this.faults = faults;
-    this.pin = opening.place?.pin ? parseCellKey(opening.place.pin) : null;
+    this.pin = found.place?.pin ? parseCellKey(found.place.pin) : null;
     this.hover = this.focus = this.again = null;
-    this.notices = [...this.notices.filter(({ kind }) => kind === 'storage'), ...(opening.notices ?? [])];
-    this.course.show(trace, { step, stage: opening.place?.stage ?? STAGES[0] });
+    this.notices = [...this.notices.filter(({ kind }) => kind === 'storage'), ...(found.notices ?? [])];
+    this.course.show(trace, { step, stage: found.place?.stage ?? STAGES[0] });
     this.opened = true;
     this.elsewhere = false;
     opening.arrived?.();
@@ -260,7 +266,7 @@ export class Workbench {
     this.elsewhere = false;
     this.draft = next;
     if (this.origin.kind !== 'draft') this.origin = { kind: 'draft', name: drafts.newId() };
-    for (const kind of ['draft', 'elsewhere', 'ignored', 'step']) this.#dropNotice(kind);
+    for (const kind of ['draft', 'elsewhere', 'ignored', 'link', 'step']) this.#dropNotice(kind);
     this.keep();
     const wasThere = this.pinned() !== null;
     await this.#run(next);
@@ -285,10 +291,10 @@ export class Workbench {
     if (!this.isKept) this.notice('storage', this.t(kept === 'full' ? 'notice.storage_full' : 'notice.storage'));
   }
 
-  /** @param {string} kind @param {string} message @param {boolean} [again] */
-  notice(kind, message, again = false) {
+  /** @param {string} kind @param {string} message @param {boolean} [again] @param {string} [draft] */
+  notice(kind, message, again = false, draft) {
     this.#dropNotice(kind);
-    this.notices = [...this.notices, { kind, message, again }];
+    this.notices = [...this.notices, { kind, message, again, draft }];
   }
 
   /** @param {string} kind */
@@ -320,6 +326,8 @@ export class Workbench {
 
   /** @returns {CellRef | null} */
   look() {
+    const pinned = this.mode === 'present' && this.pinned(); // what the room looks at stays lit wherever the pointer is
+    if (pinned) return pinned;
     return this.#existing(this.hover) ?? this.#existing(this.focus) ?? this.pinned();
   }
 
@@ -335,6 +343,11 @@ export class Workbench {
 
   light() {
     return lightOf(this);
+  }
+
+  /** The self-contained link of the open scenario; '' where it has none, null while it is being made. */
+  get link() {
+    return this.origin.kind === 'link' ? this.origin.name : this.links.of(this.draft);
   }
 
   /** The query string that describes what is on screen. */

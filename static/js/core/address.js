@@ -9,6 +9,7 @@ import { parseCellKey } from './trace.js';
 
 /**
  * @typedef {object} Address
+ * @property {string | null} s  a whole scenario, as it stands there
  * @property {string | null} example
  * @property {string | null} draft  a draft kept in this browser
  * @property {number | null} step
@@ -21,7 +22,7 @@ import { parseCellKey } from './trace.js';
  * @property {string[]} ignored  names of parameters that could not be read
  */
 
-const OURS = ['example', 'draft', 'step', 'stage', 'pin', 'view', 'steps', 'lang'];
+const OURS = ['s', 'example', 'draft', 'step', 'stage', 'pin', 'view', 'steps', 'lang'];
 export const VIEWS = [...STAGES, 'all'];
 export const MODES = ['board', 'present', 'embed'];
 
@@ -30,7 +31,8 @@ export const MODES = ['board', 'present', 'embed'];
  * @returns {Address}
  */
 export function parseAddress(search) {
-  const params = new URLSearchParams(search);
+  // HTML in which somebody pasted an address writes its & as &amp;
+  const params = new URLSearchParams([...new URLSearchParams(search)].map(([name, value]) => [name.replace(/^(amp;)+/, ''), value]));
   /** @type {string[]} */
   const ignored = [];
   const read = (/** @type {string} */ name, /** @type {(text: string) => boolean} */ valid) => {
@@ -42,6 +44,7 @@ export function parseAddress(search) {
   };
   const step = read('step', (text) => /^-?\d{1,9}$/.test(text)); // which of them there are, the scenario tells
   return {
+    s: params.get('s'),
     example: read('example', (text) => /^[\w-]{1,80}$/.test(text)),
     draft: read('draft', (text) => /^[a-z0-9]{1,20}$/.test(text)),
     step: step === null ? null : Number(step),
@@ -72,11 +75,13 @@ export function stepRange(text) {
  */
 export function formatAddress(address) {
   const params = new URLSearchParams();
+  // First, where nothing that follows it can be taken for its end; a link has no character that an address cannot have.
+  const link = address.s ? `s=${/^[\w~-]*$/.test(address.s) ? address.s : encodeURIComponent(address.s)}` : '';
   for (const name of /** @type {const} */ (['example', 'draft', 'step', 'stage', 'pin', 'view', 'steps', 'lang'])) {
     const value = address[name];
     if (value !== null && value !== undefined && value !== '') params.set(name, String(value));
   }
   for (const [name, value] of address.rest ?? []) params.append(name, value);
-  const text = params.toString();
+  const text = [link, params.toString()].filter(Boolean).join('&');
   return text ? `?${text}` : '';
 }

@@ -67,6 +67,12 @@ export async function decodeLink(text) {
   return read(await through(new DecompressionStream('deflate-raw'), data, MAX_JSON_BYTES));
 }
 
+/** What of a text is the link itself, as it was made. Throws LinkError where there is none. @param {string} text */
+export function plainLink(text) {
+  const { body, given } = split(cleaned(text));
+  return `${body}~${given}`;
+}
+
 /** CRC-32 of the ASCII characters of a link before its `~`, as 6 characters. @param {string} body */
 export function checksum(body) {
   let crc = 0xffffffff;

@@ -1,7 +1,11 @@
 // @ts-check
 /** What the page has to say about itself: the server is gone, the trace stopped. */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
+import { brokenLink } from './broken-link.js';
 import { say } from './view.js';
+
+/** What the button says that opens the draft of a notice. @type {Record<string, string>} */
+const RESTORE = { draft: 'notice.restore', elsewhere: 'notice.newer', differs: 'notice.link.open_draft' };
 
 export class Notices extends HTMLElement {
   /** @param {import('./view.js').View} view */
@@ -16,11 +20,13 @@ export class Notices extends HTMLElement {
   }
 
   /** @param {import('./view.js').View} view @param {import('./view.js').View['notices'][number]} notice */
-  #notice({ t }, { kind, message, again }) {
-    const open = kind === 'draft' || kind === 'elsewhere';
+  #notice(view, notice) {
+    if (notice.kind === 'link') return brokenLink(this, view, notice);
+    const { t } = view;
+    const { kind, message, again, draft } = notice;
     return html`<p class="notice ${again ? 'warn' : ''}" data-notice=${kind}>${message}
       ${again ? html`<button type="button" class="btn main" data-retry @click=${() => say(this, 'retry')}>${t('notice.retry')}</button>` : nothing}
-      ${open ? html`<button type="button" class="btn" @click=${() => say(this, 'restore', { kind })}>${t(kind === 'draft' ? 'notice.restore' : 'notice.newer')}</button>` : nothing}
+      ${draft ? html`<button type="button" class="btn" @click=${() => say(this, 'restore', { kind, draft })}>${t(RESTORE[kind])}</button>` : nothing}
       ${again ? nothing : html`<button type="button" class="btn" aria-label=${t('notice.dismiss')} @click=${() => say(this, 'dismiss', { kind })}>×</button>`}</p>`;
   }
 }

@@ -7,6 +7,15 @@
 /** @typedef {import('../core/formula.js').CellRef} CellRef */
 /** @typedef {{where: string, code: string, message: string, params?: Record<string, any>, fix?: any[] | null}} Fault */
 /**
+ * @typedef {object} Notice  something that the page says about itself
+ * @property {string} kind
+ * @property {string} message
+ * @property {boolean} [again]  there is something to try again
+ * @property {string} [draft]  a draft that can be opened instead
+ * @property {string} [kept]  of a link that cannot be opened: what of its address could be read
+ * @property {{id: string, title: string} | null} [other]  of the same: a draft that could be opened
+ */
+/**
  * @typedef {object} View
  * @property {import('../core/i18n.js').Translate} t
  * @property {string} lang
@@ -29,11 +38,12 @@
  * @property {number} group  the KV-cache group that a cell without groups is read in
  * @property {boolean} control  ordering and control are lit as well
  * @property {Fault[]} faults  why the draft could not be computed
- * @property {{kind: string, message: string, again?: boolean}[]} notices
+ * @property {Notice[]} notices
  * @property {boolean} isStale  the board is not of the schedule in the grid: that cannot be run, or is not there yet
  * @property {{step: number, code: string, message: string, needed?: number, free?: number} | null} stopped
  * @property {boolean} busy
  * @property {boolean} isEdited  a draft of the reader's
+ * @property {boolean} isNothing  in place of a scenario that could not be read
  * @property {boolean} isKept  whether this browser keeps drafts
  * @property {boolean} canUndo
  * @property {boolean} canRedo
