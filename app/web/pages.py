@@ -22,6 +22,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from app.i18n import Language, catalogue, pick_language, translate
+from app.scenario.model import Scenario
 from app.web.asked import asked_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +87,7 @@ def pages_router(*, describe: Callable[[], Mapping[str, Any]]) -> APIRouter:
                 # Definitions come with `GET /api/glossary`, once somebody asks.
                 "pw-catalogue": {key: text for key, text in catalogue(lang).items() if not key.startswith("glossary.")},
                 "pw-schema": describe(),
+                "pw-format": Scenario.model_json_schema(),
                 "pw-boot": {
                     "lang": lang,
                     "root": root,
