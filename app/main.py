@@ -20,7 +20,9 @@ from app.trace.schema import describe
 from app.web.addresses import Addresses
 from app.web.api import api_router, scenario_components
 from app.web.chart_script import script_router
+from app.web.compute import compute_limiter
 from app.web.glossary_api import glossary_router
+from app.web.handout import handout_router
 from app.web.head import HeadAsGet
 from app.web.links_api import links_router
 from app.web.pages import pages_router, static_files
@@ -70,10 +72,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             swagger_ui_parameters={"validatorUrl": None, "tryItOutEnabled": True},
         )
 
-    app.include_router(api_router(device))
+    limiter = compute_limiter()
+    app.include_router(api_router(device, limiter))
     app.include_router(glossary_router())
     app.include_router(links_router(links, addresses))
     app.include_router(pages_router(describe=describe))
+    app.include_router(handout_router(device, limiter, addresses))
     app.include_router(script_router())
     app.mount("/static", static_files(), name="static")
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]

@@ -1,0 +1,315 @@
+"""`/handout`: any scenario on paper, rendered by the server, without a script.
+
+In: the query of an address (which scenario: `asked`; what of it: `handout_query`). Out: HTML with every stage of the steps
+as tables, filled in (the answer key), with chosen tensors blank (the worksheet), or one after the other. What cannot be run
+is a page too, with the faults in words and a way on.
+
+However large the scenario, a page is bounded: MAX_STEPS steps, MAX_CELLS cells, and in each table what `handout_tables`
+allows; what is left out is said.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import torch
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.datastructures import QueryParams
+
+from app.errors import Fault, ScenarioError
+from app.i18n import Language, catalogue, translate
+from app.scenario import load_plan
+from app.scenario.plan import Plan
+from app.trace.schema import SPACES
+from app.trace.trace import ENGINE, trace_scenario
+from app.web.addresses import Addresses, root_path
+from app.web.asked import Asked, asked_scenario
+from app.web.handout_model import StepSheet
+from app.web.handout_query import (
+    Choice,
+    handout_address,
+    kept_language,
+    read_choice,
+    scenario_pairs,
+    steps_text,
+    workbench_address,
+)
+from app.web.handout_sheet import facts_of, step_sheet
+from app.web.handout_tables import STAGES, name_lines
+from app.web.identity import identities
+from app.web.pages import LANGUAGE_NAMES, TEMPLATES
+from app.web.problems import describe_fault, request_language
+
+MAX_STEPS = 8
+MAX_CELLS = 16_000
+MAX_VALUES = 400_000  # that the trace of a page may hold, roughly; a single step may hold more
+MAX_FAULTS = 20
+LONGEST_ADDRESS = 260  # characters of a link that paper can carry
+
+STYLESHEETS = ("css/tokens.css", "css/request.css", "handout.css")
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'self'",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One pass over the steps: a worksheet, or its answer key."""
+
+    kind: str  # worksheet, key
+    sheets: Sequence[StepSheet]
+
+
+@dataclass(frozen=True)
+class Handout:
+    """What a scenario amounts to on paper."""
+
+    title: str
+    description: str
+    facts: Sequence[tuple[str, str]]
+    parts: Sequence[Part]
+    num_steps: int  # that were computed
+    first: int
+    last: int  # -1: there is no step
+    notices: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why there is nothing to print."""
+
+    title: str
+    sentences: Sequence[str]
+    num_more: int
+
+
+@dataclass(frozen=True)
+class HandoutPage:
+    """Context of `handout.html`: a handout, or a problem."""
+
+    lang: Language
+    html_lang: str
+    root: str  # path that the server is reached under
+    languages: Mapping[str, tuple[str, str]]  # code -> name, address
+    stylesheets: Sequence[str]
+    choice: Choice
+    hidden: Sequence[tuple[str, str]]  # fields of the form that keep the scenario and the language
+    spaces: Sequence[tuple[str, Sequence[str]]]  # stage -> names, for what can be left blank
+    mirrors: str  # version of vLLM
+    steps: str  # as the form shows them
+    steps_hint: str
+    board: str  # address of the same on the workbench
+    link: str  # absolute, for paper
+    is_long: bool  # too long a link to be printed
+    handout: Handout | None = None
+    problem: Problem | None = None
+    nav: Sequence[tuple[str, str]] = field(default_factory=tuple)  # words, address of the steps before and behind
+
+
+def handout_router(device: torch.device, limiter: anyio.CapacityLimiter, addresses: Addresses) -> APIRouter:
+    """The route of handouts."""
+    router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["lines"] = lambda name: Markup("<wbr>").join(name_lines(name))
+    environment.filters["breakable"] = lambda name: Markup("_<wbr>").join(name.split("_"))
+    template = environment.get_template("handout.html")
+
+    def render(page: HandoutPage) -> str:
+        return template.render(
+            page=page,
+            t=lambda key, **params: _say(page.lang, key, params),
+            static=lambda path: f"{page.root}/static/{path}",
+        )
+
+    def answer(request: Request) -> tuple[int, str]:
+        language = request_language(request)
+        query, root = request.query_params, root_path(request)
+        choice = read_choice(query)
+        try:
+            handout = make_handout(_scenario(asked_scenario(query, language)), choice, device, language)
+        except ScenarioError as error:
+            page = _page(language, query, choice, root, addresses.base(request), problem=_problem(error, language))
+            return error.status, render(page)
+        page = _page(language, query, choice, root, addresses.base(request), handout=handout)
+        return 200, render(page)
+
+    @router.get("/handout")
+    async def handout(request: Request) -> HTMLResponse:
+        status, html = await anyio.to_thread.run_sync(answer, request, limiter=limiter)
+        headers = {
+            "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+            "Content-Language": "zh-Hans" if request_language(request) == "zh" else "en",
+            "Cache-Control": "no-cache",
+            "Vary": "Accept-Language",
+            "Referrer-Policy": "same-origin",
+            "X-Content-Type-Options": "nosniff",
+        }
+        return HTMLResponse(html, status_code=status, headers=headers)
+
+    return router
+
+
+def make_handout(document: Any, choice: Choice, device: torch.device, language: Language) -> Handout:
+    """Run a scenario and lay out the steps asked for.
+
+    Raises:
+        ScenarioError: the scenario cannot be run, or one step alone is too large.
+    """
+
+    def say(key: str, params: Mapping[str, Any]) -> str:
+        return _say(language, key, params)
+
+    plan = load_plan(document)
+    notices = [say("notice.ignored", {"names": ", ".join(choice.ignored)})] if choice.ignored else []
+    first, last, wanted = _window(plan, choice, say, notices)
+    trace = trace_scenario(plan, device, say, max(first, 0), last)
+    scenario = trace["scenario"]
+    requests = identities([request["req_id"] for request in scenario["requests"]])
+    sheets: list[StepSheet] = []
+    for step in trace["steps"]:
+        sheet = step_sheet(step, trace["constants"], requests, say)
+        if sheets and sum(one.num_cells for one in sheets) + sheet.num_cells > MAX_CELLS:
+            break
+        sheets.append(sheet)
+    shown = sheets[-1].index if sheets else -1
+    if shown < wanted:
+        notices.append(say("handout.cut.steps", {"first": str(first), "last": str(shown), "wanted": str(wanted)}))
+    if trace["stopped"] and (not sheets or wanted >= len(plan.steps) - 1):
+        notices.append(trace["stopped"]["message"])
+    kinds = {"0": ("worksheet",), "1": ("key",), "both": ("worksheet", "key")}[choice.answers]
+    return Handout(
+        title=scenario["title"],
+        description=scenario["description"],
+        facts=facts_of(scenario, trace["constants"]),
+        parts=[Part(kind, sheets) for kind in kinds],
+        num_steps=len(plan.steps),
+        first=first,
+        last=shown,
+        notices=notices,
+    )
+
+
+def _window(
+    plan: Plan, choice: Choice, say: Callable[[str, Mapping[str, Any]], str], notices: list[str]
+) -> tuple[int, int, int]:
+    """First and last step of the page, and the last one wanted; (0, -1, -1) where there is none."""
+    num_steps = len(plan.steps)
+    if num_steps == 0:
+        key = "handout.no_requests" if not plan.scenario.requests else "handout.no_steps"
+        if plan.stopped is None:
+            notices.append(say(key, {}))
+        return 0, -1, -1
+    first, wanted = choice.steps or (plan.scenario.start_step,) * 2
+    if not 0 <= first < num_steps:
+        asked, first = first, min(max(first, 0), num_steps - 1)
+        if choice.steps is not None and not (plan.stopped and asked == plan.stopped.step):
+            notices.append(say("notice.step", {"asked": str(asked), "step": str(first)}))
+    wanted = min(max(wanted, first), num_steps - 1)
+    num_groups = len(plan.scenario.config.kv_cache_groups)
+    last, num_values = first, 0
+    for index in range(first, min(wanted, first + MAX_STEPS - 1) + 1):
+        step = plan.steps[index]
+        num_tokens = sum(request.num_tokens for request in step.scheduled)
+        num_values += num_tokens * (8 + 8 * num_groups) + 2 * step.num_table_entries + 8 * plan.scenario.config.max_num_reqs
+        if index > first and num_values > MAX_VALUES:
+            break
+        last = index
+    return first, last, wanted
+
+
+def _scenario(asked: Asked) -> Any:
+    """What was asked for, or why it is not there."""
+    if asked.scenario is not None:
+        return asked.scenario
+    statuses = {"not_found": 404, "link_too_large": 413}
+    faults = asked.faults or [Fault("", "not_found", "not_found.path")]
+    raise ScenarioError(faults, status=statuses.get(faults[0].code, 400))
+
+
+def _problem(error: ScenarioError, language: Language) -> Problem:
+    faults = error.faults[:MAX_FAULTS]
+    return Problem(
+        title=translate(language, f"problem.{error.status}.title", {}),
+        sentences=[describe_fault(fault, language)["message"] for fault in faults],
+        num_more=error.num_faults - len(faults),
+    )
+
+
+def _page(
+    language: Language,
+    query: QueryParams,
+    choice: Choice,
+    root: str,
+    base_url: str,
+    handout: Handout | None = None,
+    problem: Problem | None = None,
+) -> HandoutPage:
+    board = workbench_address(query, None if handout is None or handout.last < 0 else handout.first)
+    link = base_url + board
+    languages = {
+        code: (name, root + handout_address(query, choice, lang=code))
+        for code, name in LANGUAGE_NAMES.items()
+        if code != language
+    }
+    return HandoutPage(
+        lang=language,
+        html_lang="zh-Hans" if language == "zh" else "en",
+        root=root,
+        languages=languages,
+        stylesheets=STYLESHEETS,
+        choice=choice,
+        hidden=scenario_pairs(query) + kept_language(query),
+        spaces=[(stage, [space.name for space in SPACES if space.stage == stage]) for stage in STAGES],
+        mirrors=ENGINE.partition(" ")[2],
+        steps="" if handout is None or handout.last < 0 else steps_text(handout.first, handout.last),
+        steps_hint="" if handout is None else _steps_hint(handout.num_steps, language),
+        board=root + board,
+        link=link,
+        is_long=len(link) > LONGEST_ADDRESS,
+        handout=handout,
+        problem=problem,
+        nav=_neighbours(language, query, choice, root, handout) if handout else (),
+    )
+
+
+def _neighbours(
+    language: Language, query: QueryParams, choice: Choice, root: str, handout: Handout
+) -> Sequence[tuple[str, str]]:
+    """Links to as many steps before and behind as are shown."""
+    size = handout.last - handout.first + 1
+    found = []
+    for first in (handout.first - size, handout.last + 1):
+        start, end = max(first, 0), min(first + size, handout.num_steps) - 1
+        if size > 0 and start <= end:
+            key = "handout.step" if start == end else "handout.steps"
+            words = translate(language, key, {"step": str(start), "first": str(start), "last": str(end)})
+            found.append((words, root + handout_address(query, choice, steps=steps_text(start, end))))
+    return found
+
+
+def _steps_hint(num_steps: int, language: Language) -> str:
+    if num_steps == 0:
+        return translate(language, "chart.no_steps", {})
+    if num_steps == 1:
+        return translate(language, "handout.form.step_hint", {})
+    return translate(language, "handout.form.steps_hint", {"first": "0", "last": str(num_steps - 1), "most": str(MAX_STEPS)})
+
+
+def _say(language: Language, key: str, params: Mapping[str, Any]) -> str:
+    """`translate`, with the twin `<key>.one` where `n` is 1, as the scripts do."""
+    single = f"{key}.one"
+    return translate(language, single if params.get("n") == 1 and single in catalogue(language) else key, params)

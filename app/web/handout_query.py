@@ -1,0 +1,118 @@
+"""What a reader asks of a handout, from the query of its address, and the addresses of other ones.
+
+`step=n` or `steps=a-b` choose steps, `answers` is 0 for a worksheet, 1 for the answer key, `both` for one after the other,
+`blank` names the spaces that a worksheet leaves blank (repeated or with commas; `auto`: AUTO_BLANK; empty: none). What makes
+no sense is left out and reported; a query never fails.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlencode
+
+from starlette.datastructures import QueryParams
+
+from app.trace.schema import SPACES
+
+Answers = Literal["0", "1", "both"]
+ANSWERS: tuple[Answers, ...] = ("0", "1", "both")
+SCENARIO_PARAMETERS = ("example", "s", "short")  # those that say which scenario
+
+# What a class works out by hand. Tensors that would give an answer away stand here too.
+AUTO_BLANK = frozenset(
+    {
+        "idx_mapping",
+        "query_start_loc",
+        "seq_lens",
+        "positions",
+        "expanded_idx_mapping",
+        "input_block_tables",
+        "block_indices",
+        "block_offsets",
+        "block_numbers",
+        "slot_mappings",
+        "slot_byte_offsets",
+        "num_computed_tokens_after",
+    }
+)
+_NAMES = frozenset(space.name for space in SPACES)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A query that was read. `steps` is inclusive and may name steps that the scenario does not have."""
+
+    steps: tuple[int, int] | None
+    answers: Answers
+    blank: frozenset[str]
+    is_auto: bool
+    ignored: Sequence[str]  # names of parameters that could not be read
+
+
+def read_choice(query: QueryParams) -> Choice:
+    ignored: list[str] = []
+    steps = None
+    for name, pattern in (("steps", r"(\d{1,9})(?:\s*-\s*(\d{1,9}))?"), ("step", r"(-?\d{1,9})")):
+        text = query.get(name, "").strip()
+        found = re.fullmatch(pattern, text, re.ASCII)
+        if found is None:
+            ignored += [name] if text else []
+        elif steps is None:
+            ends = [int(end) for end in found.groups() if end is not None]
+            steps = (min(ends), max(ends))
+    answers = query.get("answers", "") or "1"
+    if answers not in ANSWERS:
+        ignored.append("answers")
+    named = {name.strip() for text in query.getlist("blank") for name in text.split(",")} - {""}
+    is_auto = "blank" not in query or "auto" in named
+    unknown = named - _NAMES - {"auto"}
+    if unknown:
+        ignored.append("blank")
+    blank = (named & _NAMES) | (AUTO_BLANK if is_auto else frozenset())
+    is_auto = is_auto and blank == AUTO_BLANK
+    return Choice(steps, next((one for one in ANSWERS if one == answers), "1"), frozenset(blank), is_auto, ignored)
+
+
+def handout_address(query: QueryParams, choice: Choice, **changes: str) -> str:
+    """`/handout?...` of the same scenario and choice, changed; the path that the server is reached under goes in front."""
+    pairs = scenario_pairs(query) + kept_language(query)
+    if choice.steps is not None and "steps" not in changes:
+        pairs.append(("steps", steps_text(*choice.steps)))
+    if choice.answers != "1" and "answers" not in changes:
+        pairs.append(("answers", choice.answers))
+    if not choice.is_auto:
+        pairs.append(("blank", ",".join(sorted(choice.blank))))
+    return _address("/handout", _changed(pairs, changes))
+
+
+def handout_of_page(query: QueryParams) -> str:
+    """The handout of what the address of the workbench names: the same scenario, steps and language."""
+    kept = [(name, query[name]) for name in ("step", "steps") if query.get(name)]
+    return _address("/handout", scenario_pairs(query) + kept_language(query) + kept)
+
+
+def workbench_address(query: QueryParams, step: int | None) -> str:
+    """`/?...` of the same scenario, at a step."""
+    at = [] if step is None else [("step", str(step))]
+    return _address("/", scenario_pairs(query) + at + kept_language(query))
+
+
+def scenario_pairs(query: QueryParams) -> list[tuple[str, str]]:
+    return [(name, query.getlist(name)[0]) for name in SCENARIO_PARAMETERS if query.get(name)]
+
+
+def kept_language(query: QueryParams) -> list[tuple[str, str]]:
+    return [("lang", query["lang"])] if query.get("lang") else []
+
+
+def steps_text(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _changed(pairs: list[tuple[str, str]], changes: dict[str, str]) -> list[tuple[str, str]]:
+    return [(name, text) for name, text in pairs if name not in changes] + list(changes.items())
+
+
+def _address(path: str, pairs: Sequence[tuple[str, str]]) -> str:
+    return f"{path}?{urlencode(pairs, safe='~,')}" if pairs else path

@@ -1,0 +1,202 @@
+"""One step of a trace as a sheet of paper reads it: the text of a cell, what it is besides data, whose it is, its rule.
+
+In: a step of a trace and the declarations of the spaces. Nothing is computed here but what the declarations say: a cell's
+case by their `when`, its request by their coordinates, a rule by their formulas.
+"""
+
+import ast
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.i18n import Translate
+from app.trace.expressions import Scope, Tree, evaluate
+from app.trace.schema import describe
+
+# Last part of a note's name that makes a cell look different from plain data, as in static/js/core/explain.js.
+_STATES = {
+    "stale": "stale",
+    "padding": "padding",
+    "padded": "padding",
+    "null": "null",
+    "unknown": "unknown",
+    "not_local": "not_local",
+    "freed": "freed",
+    "unused": "unused",
+    "missing": "missing",
+    "none": "none",
+}
+_KNOWN_TO_BE_NONE = {"none", "not_local", "missing", "unused"}
+
+# Counts, lengths and bytes get separators; ids and indices are names, printed as they are.
+_COUNTS = re.compile(
+    r"(num_|schedule_num_|kv_block_num_|(total|prompt|prefill)_len|seq_lens|dcp_local_seq_lens|(slot_)?byte_offsets)"
+)
+
+# Axis -> the space that names its requests, shown as a mark in front of every entry.
+TAGS = {"req_state_idx": "row_req_ids", "schedule_idx": "schedule_req_ids"}
+
+# Short names of the indices, for formulas on paper.
+INDEX_LETTERS = {
+    "group": "g",
+    "schedule_idx": "i",
+    "req_state_idx": "r",
+    "batch_idx": "b",
+    "batch_idx_padded": "b",
+    "batch_boundary": "b",
+    "flat_token_idx": "t",
+    "flat_token_idx_padded": "t",
+    "logits_boundary": "b",
+    "logit_idx": "l",
+    "block_index": "c",
+    "kv_block_idx": "k",
+    "stale_block_idx": "k",
+}
+LONGEST_RULE = 112  # characters that fit one line of a sheet
+
+
+class StepReader:
+    """The spaces of one step, cell by cell."""
+
+    def __init__(self, step: Mapping[str, Any], constants: Mapping[str, Any], translate: Translate) -> None:
+        self.step = step
+        self.spaces: Mapping[str, Any] = step["spaces"]
+        self.num_groups = len(constants["group_names"])
+        self._scope = Scope(step, constants)
+        self._translate = translate
+
+    def value(self, space: str, at: Sequence[int]) -> Any:
+        return self._scope.cell(space, list(at))
+
+    def state(self, space: str, at: Sequence[int], value: Any) -> str:
+        """What a cell is besides data, "" for plain data: the end of the name of the case that explains it."""
+        cases = _cases(space)
+        if any(state for _, state in cases):
+            variables = dict(zip(self.spaces[space]["dims"], at, strict=True)) | {"value": value}
+            for when, state in cases:
+                if when is None or evaluate(when, variables, self._scope):
+                    return state or ("unknown" if value is None else "")
+        return "unknown" if value is None else ""
+
+    def text(self, space: str, value: Any, state: str) -> str:
+        if value is None:
+            return "–" if state in _KNOWN_TO_BE_NONE else "?"
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if space == "row_status":
+            return self._translate(f"value.row_status.{value}", {})
+        # Four digits stay together: ids are read as names, and counts beside them alike.
+        return f"{value:,}" if _COUNTS.match(space) and abs(value) >= 10_000 else str(value)
+
+    def owner(self, axis: str, index: int) -> str | None:
+        """The req_id that an index along an axis implies."""
+        if axis in TAGS:
+            named = self.value(TAGS[axis], [index])
+            return named if isinstance(named, str) else None
+        known: dict[str, Any] = {axis: index}
+        for name, tree, needed in _coordinates():
+            if name not in known and needed <= known.keys():
+                value = evaluate(tree, known, self._scope)
+                if value is not None:
+                    known[name] = value
+                if name == "req_id":
+                    break
+        return known.get("req_id")
+
+    def rule(self, space: str) -> str | None:
+        """`block_indices[t] = positions[t] // block_size`: the one formula that holds along a space.
+
+        None where there are several or none, and where counts are copied.
+        """
+        formulas = []
+        fixed = {"group": 0} if self.num_groups == 1 else {}
+        for case in describe()["spaces"][space]["cases"]:
+            holds = self._always(case["when"], fixed)
+            if holds is False:
+                continue
+            if case["text"] is not None and _is_telling(case["text"]):
+                formulas.append(_on_paper(case["text"], self.num_groups == 1))
+            if holds:
+                break
+        dims = [INDEX_LETTERS.get(dim, dim) for dim in self.spaces[space]["dims"] if dim != "group" or self.num_groups > 1]
+        if len(set(formulas)) != 1:
+            return None
+        is_copy = describe()["spaces"][space]["holds"] is None and " " not in formulas[0]
+        rule = f"{space}[{', '.join(dims)}] = {formulas[0]}"
+        return None if is_copy or len(rule) > LONGEST_RULE else rule
+
+    def _always(self, when: Tree, fixed: Mapping[str, Any]) -> bool | None:
+        """Whether a condition holds for every cell of the scenario, or for none; None if that depends on the cell."""
+        if when is None:
+            return True
+        try:
+            return bool(evaluate(when, fixed, self._scope))
+        except KeyError:
+            return None
+
+
+@functools.cache
+def _cases(space: str) -> list[tuple[Tree, str]]:
+    """Condition and state of each case of a space."""
+    cases = describe()["spaces"][space]["cases"]
+    return [(case["when"], _STATES.get(case["note"].rpartition(".")[2], "")) for case in cases]
+
+
+@functools.cache
+def _coordinates() -> list[tuple[str, Tree, frozenset[str]]]:
+    """Name, expression and the coordinates it needs, in the order in which they are tried."""
+    found = []
+    for coordinate in describe()["coordinates"]:
+        tree = coordinate["expr"]
+        found.append((coordinate["name"], tree, frozenset(_names(tree))))
+    return found
+
+
+def _names(tree: Tree) -> set[str]:
+    """The variables of an expression."""
+    if isinstance(tree, str):
+        return {tree}
+    if not isinstance(tree, list):
+        return set()
+    operands = tree[2:] if tree[0] in {"@", "find", "bisect", "len"} else tree[1:]
+    return set().union(*map(_names, operands)) if operands else set()
+
+
+def _is_telling(formula: str) -> bool:
+    """Whether a formula reads other cells by names that a reader of the sheet sees in its tables."""
+    return "[" in formula and not re.search(r"\b(find|bisect|prev|length|all_token_ids)\b", formula)
+
+
+@functools.cache
+def _on_paper(formula: str, is_one_group: bool) -> str:
+    """A formula with one-letter indices, the group left out where there is but one."""
+    return ast.unparse(_OnPaper(is_one_group).visit(ast.parse(formula, mode="eval")))
+
+
+class _OnPaper(ast.NodeTransformer):
+    def __init__(self, is_one_group: bool) -> None:
+        self._is_one_group = is_one_group
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Name(INDEX_LETTERS.get(node.id, node.id))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        assert isinstance(node.func, ast.Name)
+        arguments = [self.visit(argument) for argument in node.args]
+        return arguments[0] if node.func.id == "control" else ast.Call(node.func, arguments, [])
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        kept = [index for index in indices if not (self._is_one_group and _is_group(index))]
+        if not kept:
+            return node.value
+        shown = [self.visit(index) for index in kept]
+        return ast.Subscript(node.value, shown[0] if len(shown) == 1 else ast.Tuple(shown))
+
+
+def _is_group(index: ast.expr) -> bool:
+    """The group itself, or the group of a block in use."""
+    if isinstance(index, ast.Subscript):
+        return isinstance(index.value, ast.Name) and index.value.id == "kv_block_groups"
+    return isinstance(index, ast.Name) and index.id == "group"
