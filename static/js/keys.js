@@ -10,8 +10,9 @@ const SINGLE = /** @type {Record<string, string>} */ ({ '?': 'help', '/': 'find'
  * @param {import('./workbench.js').Workbench} bench
  * @param {import('./core/i18n.js').Translate} t
  * @param {import('./ui/help.js').HelpSheet} help
+ * @param {(event: KeyboardEvent, singleKeys: boolean) => (() => unknown) | null} presenting  keys of present mode, which come first there
  */
-export function connectKeys(bench, t, help) {
+export function connectKeys(bench, t, help, presenting) {
   const openHelp = () => help.open({ t, singleKeys: singleKeys() });
   for (const button of document.querySelectorAll('[data-help]')) button.addEventListener('click', openHelp);
   document.addEventListener('pw-single-keys', (event) => remember(/** @type {CustomEvent} */ (event).detail.on));
@@ -32,6 +33,12 @@ export function connectKeys(bench, t, help) {
       return;
     }
     if (field || event.altKey) return;
+    const talk = presenting(event, singleKeys());
+    if (talk) {
+      event.preventDefault();
+      talk();
+      return;
+    }
     const single = SINGLE[event.key];
     if (single && singleKeys()) {
       event.preventDefault();

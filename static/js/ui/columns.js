@@ -7,8 +7,12 @@ import { isCount } from './cell.js';
 /** @typedef {import('./view.js').View} View */
 
 const DIGIT = 7.6;
-const ROOM = 16;
-const LEAST = 56;
+/** Pixels, by how the page is shown: the room beside a number, the narrowest column, the heads of strips; `row` and `big` are the tokens `--row` and `--row-big`. */
+const SIZES = {
+  board: { room: 16, least: 56, head: 148, headBig: 188, row: 26, big: 30 },
+  present: { room: 12, least: 50, head: 136, headBig: 136, row: 22, big: 22 },
+  embed: { room: 14, least: 48, head: 140, headBig: 160, row: 26, big: 28 },
+};
 
 /** Long enough to widen all the other columns; a strip that shows it is wider than its neighbours. */
 const APART = /byte_offsets/;
@@ -29,10 +33,21 @@ export function sizesOf(view) {
   return new Map([...along].map(([axis, names]) => [axis, widthOf(view, names)]));
 }
 
+/** Height of a row, in the stage at hand or beside it. @param {View} view @param {boolean} big */
+export function rowHeight({ mode }, big) {
+  return big ? SIZES[mode].big : SIZES[mode].row;
+}
+
+/** Width of the names at the left of a strip. @param {View} view @param {boolean} big */
+export function headWidth({ mode }, big) {
+  return big ? SIZES[mode].headBig : SIZES[mode].head;
+}
+
 /** @param {View} view @param {string[]} names */
 export function widthOf(view, names) {
+  const { room, least } = SIZES[view.mode];
   const longest = names.reduce((most, name) => Math.max(most, digits(view.step.space(name))), 0);
-  return Math.max(LEAST, Math.ceil(longest * DIGIT) + ROOM);
+  return Math.max(least, Math.ceil(longest * DIGIT) + room);
 }
 
 /** Characters of the longest number; words are set small enough for the narrowest column. @param {import('../core/trace.js').Space | null} space */

@@ -23,13 +23,32 @@ const KEYS = [
   [['?'], 'help'],
 ];
 
+/** Those of present mode. */
+const TALK_KEYS = [
+  [['Page Up', 'Page Down'], 'stop'],
+  [['.', 'B'], 'blank'],
+  [['R'], 'ask'],
+  [['S'], 'spotlight'],
+  [['F'], 'full'],
+  [['L'], 'language'],
+  [['T'], 'theme'],
+  [['Esc'], 'leave'],
+];
+
+/** @param {import('../core/i18n.js').Translate} t @param {(string | string[])[][]} keys */
+function keyTable(t, keys) {
+  return html`<table><tbody>${keys.map(([names, what]) => html`<tr><th scope="row">${/** @type {string[]} */ (names).map((key) => html`<kbd>${key === 'number' ? t('key.number') : key}</kbd> `)}</th><td>${t(`key.${what}`)}</td></tr>`)}</tbody></table>`;
+}
+
 export class HelpSheet extends HTMLElement {
   /** @param {{t: import('../core/i18n.js').Translate, singleKeys: boolean}} how */
   open({ t, singleKeys }) {
     render(
       html`<dialog aria-labelledby="help-title">
         <h2 id="help-title" tabindex="-1" autofocus>${t('help.title')}</h2>
-        <table><tbody>${KEYS.map(([keys, name]) => html`<tr><th scope="row">${/** @type {string[]} */ (keys).map((key) => html`<kbd>${key === 'number' ? t('key.number') : key}</kbd> `)}</th><td>${t(`key.${name}`)}</td></tr>`)}</tbody></table>
+        ${keyTable(t, KEYS)}
+        <h3>${t('help.present')}</h3>
+        ${keyTable(t, TALK_KEYS)}
         <label class="switch"><input type="checkbox" .checked=${singleKeys} @change=${(/** @type {Event} */ event) => say(this, 'single-keys', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t('help.single_keys')}</label>
         <h3>${t('help.light')}</h3>
         <ul class="light"><li><span class="sample" data-lit="self">12</span> ${t('help.light.self')}</li><li><span class="sample" data-lit="input">12</span> ${t('help.light.input')}</li><li><span class="sample" data-lit="output">12</span> ${t('help.light.output')}</li><li><span class="sample" data-lit="walk">12</span> ${t('help.light.walk')}</li><li><span class="sample" data-lit="control">12</span> ${t('help.light.control')}</li></ul>

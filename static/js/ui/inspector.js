@@ -56,7 +56,7 @@ export class Inspector extends HTMLElement {
     const pinned = view.pin !== null && view.pin.step === view.index && cellKey(view.pin.space, view.pin.at) === cellKey(cell.space, cell.at);
     const old = before(view.step, view.prev, cell.space, cell.at);
     const fate = fateWords(view, cell.space, cell.at);
-    const note = cell.note ? t(`note.${cell.note}`, words(view, cell)) : '';
+    const note = noteOf(view, cell);
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
       <div class="gist" @click=${(/** @type {Event} */ event) => this.#tapped(event)}><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${isOwn(view.schema, cell.space) ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
       <p class="big" data-value><span class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
@@ -101,6 +101,11 @@ function follow(view, reqId, row) {
   const found = token < end;
   const words = found ? t('inspector.to_slot', { slot: String(slotOf(token)) }) : t('inspector.no_slot');
   return cellButton(view, { space: 'slot_mappings', at: [group, found ? token : start], step: step.index }, html`${requestTag(view, reqId)} ${words}`, 'follow-button');
+}
+
+/** The sentence that says what a cell is, '' where there is none. @param {View} view @param {Explanation} cell */
+export function noteOf(view, cell) {
+  return cell.note ? view.t(`note.${cell.note}`, words(view, cell)) : '';
 }
 
 /** Sentences name the request and print whole numbers. @param {View} view @param {Explanation} cell */
@@ -152,11 +157,13 @@ function printed(view, piece) {
   return html`<span class="part ${accent}" data-under=${piece.kind === 'cell' ? nothing : there.replaceAll('_', '_\u200b') || nothing} title=${name || nothing}>${text}</span>`;
 }
 
-/** @param {View} view @param {Explanation} cell */
-function formula(view, cell) {
+/** @param {View} view @param {Explanation} cell @param {boolean} [concealed] the result is not told yet */
+export function formula(view, cell, concealed = false) {
   const alone = cell.formula.length === 1;
-  const result = valueText(view, cell.def.dtype, cell.value, cell.space);
-  const same = alone && formulaText(cell.formula) === result;
+  const value = valueText(view, cell.def.dtype, cell.value, cell.space);
+  const same = alone && formulaText(cell.formula) === value;
+  const result = concealed ? '?' : value;
+  if (same && concealed) return html`<p class="formula" data-formula><span class="equals">?</span></p>`;
   return html`<p class="formula" data-formula>${cell.formula.map((piece) => printed(view, piece))}${same ? nothing : html`<span class="result"><span class="op"> = </span><span class="equals">${result}</span></span>`}</p>`;
 }
 

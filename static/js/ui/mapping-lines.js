@@ -4,6 +4,7 @@
  * lit ones are drawn. Positions are read from the two tables, so the lines follow their scrolling.
  */
 import { render, svg } from '../../vendor/lit-html/lit-html.js';
+import { zoomOf } from './zoom.js';
 
 /** Above this many batch rows only lit rows get a line. */
 const MOST = 24;
@@ -46,6 +47,7 @@ export class MappingLines extends HTMLElement {
     const mapping = view?.step.space('idx_mapping');
     const board = this.closest('.board');
     const box = this.getBoundingClientRect();
+    const zoom = zoomOf(this);
     if (!view || !mapping || !board || box.width < 24) {
       render('', this);
       return;
@@ -58,13 +60,14 @@ export class MappingLines extends HTMLElement {
       const from = middle(board.querySelector(`[data-stage="state-pool"] tr[data-axis="req_state_idx"][data-index="${mapping.get([row])}"]`));
       const to = middle(board.querySelector(`[data-stage="batch"] tr[data-axis="batch_idx"][data-index="${row}"]`));
       if (from === null || to === null) continue;
-      const start = from - box.top;
-      const end = to - box.top;
-      const third = box.width / 2.4;
-      paths.push(svg`<path class=${isLit ? 'lit' : ''} data-batch-idx=${row} d=${`M0 ${start} C${third} ${start} ${box.width - third} ${end} ${box.width} ${end}`}></path>
-        <circle class=${isLit ? 'lit' : ''} cx="0" cy=${start} r="2.5"></circle><path class="head ${isLit ? 'lit' : ''}" d=${`M${box.width - 6} ${end - 3.5} L${box.width} ${end} L${box.width - 6} ${end + 3.5}`}></path>`);
+      const start = (from - box.top) / zoom;
+      const end = (to - box.top) / zoom;
+      const width = box.width / zoom;
+      const third = width / 2.4;
+      paths.push(svg`<path class=${isLit ? 'lit' : ''} data-batch-idx=${row} d=${`M0 ${start} C${third} ${start} ${width - third} ${end} ${width} ${end}`}></path>
+        <circle class=${isLit ? 'lit' : ''} cx="0" cy=${start} r="2.5"></circle><path class="head ${isLit ? 'lit' : ''}" d=${`M${width - 6} ${end - 3.5} L${width} ${end} L${width - 6} ${end + 3.5}`}></path>`);
     }
-    render(svg`<svg width=${box.width} height=${box.height}>${paths}</svg>`, this);
+    render(svg`<svg width=${box.width / zoom} height=${box.height / zoom}>${paths}</svg>`, this);
   }
 }
 

@@ -2,7 +2,7 @@
 /**
  * A table with one row per request, pool row or block: index, the request's tag, then one column per space.
  *
- * Only the rows in sight are in the document. Rows are as high as the stylesheet's `--row` says.
+ * Only the rows in sight are in the document. Rows are as high as the stylesheet's `--row` and `--row-big` say.
  */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { lookUp, symbolic } from '../core/formula.js';
@@ -10,10 +10,12 @@ import { TAGS } from '../core/layout.js';
 import { cellKey } from '../core/trace.js';
 import { inSight, scrollTo, visible } from '../core/viewport.js';
 import { listCell, valueCell } from './cell.js';
+import { rowHeight } from './columns.js';
 import { find, moveFocus, setEntry } from './grid-keys.js';
 import { accentOf, isOwn } from './names.js';
 import { requestClass, requestTag } from './tag.js';
 import { termName } from './terms.js';
+import { zoomOf } from './zoom.js';
 
 /** @typedef {import('./view.js').View} View */
 /** @typedef {import('../core/layout.js').Line} Line */
@@ -68,7 +70,7 @@ export class RowsTable extends HTMLElement {
   set data(data) {
     const old = this.#data;
     this.#data = data;
-    this.#rowHeight = data.big ? 30 : 26;
+    this.#rowHeight = rowHeight(data.view, data.big);
     // The rows of the pool stay the same from step to step, a batch is another one.
     const isOther = old !== null && (old.axis !== data.axis || old.view.constants !== data.view.constants || (data.axis !== 'req_state_idx' && old.view.index !== data.view.index));
     const scroller = this.querySelector('.scroll');
@@ -121,7 +123,8 @@ export class RowsTable extends HTMLElement {
   }
 
   #headHeight() {
-    return this.querySelector('thead')?.getBoundingClientRect().height ?? 0;
+    const head = this.querySelector('thead');
+    return head ? head.getBoundingClientRect().height / zoomOf(head) : 0;
   }
 
   /** @param {'left' | 'right' | 'up' | 'down' | 'home' | 'end'} direction */

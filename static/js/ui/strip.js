@@ -9,6 +9,7 @@ import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { scrollTo, visible } from '../core/viewport.js';
 import { cellKey } from '../core/trace.js';
 import { listCell, valueCell } from './cell.js';
+import { headWidth } from './columns.js';
 import { find, moveFocus, setEntry } from './grid-keys.js';
 import { accentOf } from './names.js';
 import { hint, lineName } from './rows-table.js';
@@ -33,9 +34,7 @@ import { termName } from './terms.js';
  */
 
 const WINDOWED = 80;
-/** Widths of the parts of a strip that are not columns. */
-const HEAD = 148;
-const HEAD_BIG = 188;
+/** Width of what stands behind the last column. */
 const END = 36;
 
 /** @type {Map<string, {left: number, strips: Set<TokenStrip>}>} */
@@ -47,8 +46,11 @@ export class TokenStrip extends HTMLElement {
   /** @type {{starts: Map<number, number>, ends: number[]}} */
   #boundaries = { starts: new Map(), ends: [] };
   #mates = '';
+  #width = 0;
+  #sizes = new ResizeObserver(() => this.#resized());
 
   connectedCallback() {
+    this.#sizes.observe(this);
     this.addEventListener('scroll', () => this.#scrolled(), { capture: true, passive: true });
     this.addEventListener('keydown', (event) => {
       if (moveFocus(this, event, { bring: (direction) => this.#bring(direction) })) {
@@ -59,6 +61,7 @@ export class TokenStrip extends HTMLElement {
   }
 
   disconnectedCallback() {
+    this.#sizes.disconnect();
     together.get(this.#mates)?.strips.delete(this);
   }
 
@@ -79,6 +82,14 @@ export class TokenStrip extends HTMLElement {
     setEntry(this);
   }
 
+  /** Another width shows more columns, or fewer. */
+  #resized() {
+    if (this.clientWidth === this.#width || this.clientWidth === 0) return;
+    const first = this.#width === 0;
+    this.#width = this.clientWidth;
+    if (!first) this.#draw();
+  }
+
   get axis() {
     return this.#data?.axis ?? '';
   }
@@ -97,7 +108,7 @@ export class TokenStrip extends HTMLElement {
   }
 
   #head() {
-    return this.#data?.big && !narrow() ? HEAD_BIG : HEAD;
+    return this.#data ? headWidth(this.#data.view, this.#data.big && !narrow()) : 0;
   }
 
   #scrolled() {
