@@ -1,6 +1,7 @@
 """Sentences by key and language: one catalogue per language, used by Python, templates and scripts alike.
 
-A catalogue is a flat JSON object in app/locales; a sentence has `{name}` placeholders.
+A catalogue is a flat JSON object in app/locales; a sentence has `{name}` placeholders. `{count:block|blocks}` is the number with
+the word that goes with it.
 """
 
 import functools
@@ -18,7 +19,7 @@ DEFAULT_LANGUAGE: Language = "en"
 Translate = Callable[[str, Mapping[str, Any]], str]  # (key, params) -> sentence
 
 _LOCALES = Path(__file__).parent / "locales"
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|{}]+)\|([^|{}]+))?\}")
 
 
 @functools.cache
@@ -33,7 +34,8 @@ def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
 
     def fill(match: re.Match[str]) -> str:
         value = params.get(match[1], match[0])
-        return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        return f"{text} {match[2] if value == 1 else match[3]}" if match[2] else text
 
     return _PLACEHOLDER.sub(fill, catalogue(language)[key])
 

@@ -58,7 +58,7 @@ def test_every_formula_gives_the_value_of_its_cell(title: str) -> None:
                     continue
                 assert result == value, f"step {step['index']}, {name}{list(at)}: {case['text']} is {result}, not {value}"
                 num_explained += 1
-    assert num_explained > 50
+    assert num_explained > 30
 
 
 def test_every_case_occurs_somewhere() -> None:

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Messages of one language: flat keys, `{name}` placeholders. A key with a `.one` twin uses it where the
- * parameter `n`, or the number `value`, is 1.
+ * parameter `n`, or the number `value`, is 1; `{count:block|blocks}` is a number with the word that goes with it.
  */
 
 /** @typedef {(key: string, params?: Record<string, unknown>) => string} Translate */
@@ -14,7 +14,11 @@ export function translator(catalogue) {
   return (key, params = {}) => {
     const text = (params.n === 1 || params.value === 1 ? catalogue[`${key}.one`] : undefined) ?? catalogue[key];
     if (text === undefined) return key;
-    return text.replace(/\{(\w+)\}/g, (whole, name) => (name in params ? readable(params[name]) : whole));
+    return text.replace(/\{(\w+)(?::([^|{}]+)\|([^|{}]+))?\}/g, (whole, name, one, many) => {
+      if (!(name in params)) return whole;
+      const value = readable(params[name]);
+      return one ? `${value} ${params[name] === 1 ? one : many}` : value;
+    });
   };
 }
 
