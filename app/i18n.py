@@ -1,7 +1,7 @@
 """Sentences by key and language: one catalogue per language, used by Python, templates and scripts alike.
 
-A catalogue is a flat JSON object in app/locales; a sentence has `{name}` placeholders. `{count:block|blocks}` is the number with
-the word that goes with it.
+A catalogue is a flat JSON object in app/locales; a sentence has `{name}` placeholders. `{count:block|blocks}` is the number
+with the word that goes with it.
 """
 
 import functools
