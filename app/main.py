@@ -24,9 +24,11 @@ from app.web.compute import compute_limiter
 from app.web.glossary_api import glossary_router
 from app.web.handout import handout_router
 from app.web.head import HeadAsGet
-from app.web.links_api import links_router
+from app.web.links_api import links_router, load_link
+from app.web.og import og_router
 from app.web.pages import pages_router, static_files
 from app.web.problems import install_error_handlers
+from app.web.qr import qr_router
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -76,7 +78,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.include_router(api_router(device, limiter))
     app.include_router(glossary_router())
     app.include_router(links_router(links, addresses))
-    app.include_router(pages_router(describe=describe))
+    open_link = load_link(links)
+    app.include_router(
+        pages_router(describe=describe, open_link=open_link, addresses=addresses, has_links=links is not None)
+    )
+    app.include_router(og_router(device, open_link))
+    app.include_router(qr_router(addresses))
     app.include_router(handout_router(device, limiter, addresses))
     app.include_router(script_router())
     app.mount("/static", static_files(), name="static")

@@ -1,10 +1,11 @@
 """Which scenario a query asks for: what the page's title, its handout and its picture are of.
 
 In: the query parameters of an address. Out: the scenario, or why there is none; a query never fails. `s` holds a scenario
-by itself, `example` names one of the gallery, a query with neither asks for the worked example.
+by itself, `example` names one of the gallery, `short` a link that this server keeps (the page of one is `/s/<id>`). A query
+with none of them asks for the worked example.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,19 +19,29 @@ from app.scenario.link import decode_link
 DEFAULT_EXAMPLE = "worked-example"
 MAX_TITLE_LENGTH = 200
 
+# What was typed as a short link's id -> its id and its scenario; raises ScenarioError. It may wait for a database.
+OpenLink = Callable[[str], tuple[str, Mapping[str, Any]]]
+
 
 @dataclass(frozen=True)
 class Asked:
     """What was asked for.
 
-    `kind` says how; `name` is the text of the parameter, or the gallery name of what nobody asked for. `scenario` is as it
-    was written, not run yet, and None where there is none: then `faults` say why.
+    `kind` says how; `name` is the text of the parameter (of a short link its id), or the gallery name of what nobody asked
+    for. `scenario` is as it was written, not run yet, and None where there is none: then `faults` say why, and `status` is
+    the HTTP status that fits.
     """
 
-    kind: Literal["link", "example", "default"]
+    kind: Literal["link", "example", "short", "default"]
     name: str
     scenario: Mapping[str, Any] | None
     faults: Sequence[Fault] = ()
+    status: int = 200
+
+    @property
+    def is_somebodys(self) -> bool:
+        """Whether it is a scenario of a user, which search engines have no business with."""
+        return self.kind in ("link", "short")
 
     @property
     def title(self) -> str:
@@ -38,20 +49,32 @@ class Asked:
         return str((self.scenario or {}).get("title") or "")[:MAX_TITLE_LENGTH]
 
 
-def asked_scenario(query: QueryParams, language: Language) -> Asked:
-    """The scenario that a query asks for, an example in the reader's language."""
+def asked_scenario(query: QueryParams, language: Language, open_link: OpenLink | None = None) -> Asked:
+    """The scenario that a query asks for, an example in the reader's language; `short` only where `open_link` is given."""
+    short = _first(query, "short")
+    if short is not None and open_link is not None:
+        return asked_link(short, open_link)
     link = _first(query, "s")
     if link is not None:
         try:
             return Asked("link", link, decode_link(link))
         except ScenarioError as error:
-            return Asked("link", link, None, error.faults)
+            return Asked("link", link, None, error.faults, error.status)
     name = _first(query, "example")
     if not name:
         return Asked("default", DEFAULT_EXAMPLE, _example(DEFAULT_EXAMPLE, language))
     scenario = _example(name, language)
     fault = Fault("/example", "not_found", "not_found.example", {"name": name[:128]})
-    return Asked("example", name, scenario, [] if scenario is not None else [fault])
+    return Asked("example", name, scenario) if scenario is not None else Asked("example", name, None, [fault], 404)
+
+
+def asked_link(text: str, open_link: OpenLink) -> Asked:
+    """The scenario of a short link."""
+    try:
+        name, scenario = open_link(text)
+    except ScenarioError as error:
+        return Asked("short", text, None, error.faults, error.status)
+    return Asked("short", name, scenario)
 
 
 def _example(name: str, language: Language) -> Mapping[str, Any] | None:

@@ -1,8 +1,8 @@
-"""The page at `/`: one template, filled with everything its scripts need to start.
+"""The page at `/`, and at `/s/<id>` for a short link: one template, filled with everything its scripts need to start.
 
 In: query parameters and headers of a browser. Out: HTML in the reader's language, with the message catalogue, the
-description of the spaces and the scenario of an example embedded as JSON. What cannot be read in a query string is left to
-the scripts to explain; it never fails the page.
+description of the spaces and the scenario of an example or a short link embedded as JSON. What cannot be read in a query
+string is left to the scripts to explain; it never fails the page. A short link that leads nowhere has a page of its own.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.types import Scope
 
-from app.i18n import Language, catalogue, pick_language, translate
+from app.i18n import Language, catalogue, translate
 from app.scenario.model import Scenario
-from app.web.asked import asked_scenario
+from app.web.addresses import Addresses, root_path
+from app.web.asked import Asked, OpenLink, asked_link, asked_scenario
+from app.web.problems import request_language
+from app.web.unfurl import unfurl
 
 ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "static"
@@ -33,7 +36,7 @@ NOTHING_ASKED = QueryParams()
 CLASSIC_SCRIPTS = {"theme.js"}  # loaded by a tag of their own, before the first paint
 SAID_BY_THE_API = ("fault.", "check.", "problem.", "stopped.", "glossary.")
 
-CONTENT_SECURITY_POLICY = "; ".join(
+CONTENT_SECURITY_POLICY = "; ".join(  # without who may frame the page, which depends on its view
     (
         "default-src 'none'",
         "script-src 'self'",
@@ -42,7 +45,6 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
-        "frame-ancestors 'self'",
     )
 )
 
@@ -61,28 +63,60 @@ class WorkbenchPage:
     boot: Mapping[str, Any]  # id of a JSON script tag -> its data
 
 
-def pages_router(*, describe: Callable[[], Mapping[str, Any]]) -> APIRouter:
-    """Routes of the pages. `describe` gives the schema of the spaces."""
+def pages_router(
+    *, describe: Callable[[], Mapping[str, Any]], open_link: OpenLink, addresses: Addresses, has_links: bool
+) -> APIRouter:
+    """Routes of the pages.
+
+    `describe` gives the schema of the spaces, `open_link` the scenario of a short link; `has_links` says whether short links
+    can be made here.
+    """
     router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
 
+    def render(request: Request, template: str, lang: Language, **context: Any) -> str:
+        return environment.get_template(template).render(
+            t=lambda key, **params: translate(lang, key, params),
+            static=lambda path: f"{root_path(request)}/static/{path}",
+            json_tag=json_for_script,
+            **context,
+        )
+
     @router.get("/")
     def workbench(request: Request) -> HTMLResponse:
-        query = request.query_params
-        lang = pick_language(query.get("lang"), request.headers.get("accept-language"))
-        root = str(request.scope.get("root_path", "")).rstrip("/")
-        asked = asked_scenario(query, lang)
-        embedded = asked if asked.kind == "example" and asked.scenario else asked_scenario(NOTHING_ASKED, lang)
-        page = WorkbenchPage(
-            lang=lang,
-            lang_asked=query.get("lang") == lang,
-            languages=LANGUAGE_NAMES,
-            root=root,
+        lang = request_language(request)
+        return show(request, asked_scenario(request.query_params, lang), lang)
+
+    @router.get("/s/{link_id}")
+    def short_link(request: Request, link_id: str) -> HTMLResponse:
+        lang = request_language(request)
+        asked = asked_link(link_id, open_link)
+        return show(request, asked, lang) if asked.scenario is not None else no_link(request, asked, lang)
+
+    def no_link(request: Request, asked: Asked, lang: Language) -> HTMLResponse:
+        (fault,) = asked.faults
+        html = render(
+            request,
+            "no_link.html",
+            lang,
+            page=_page(request, lang, title="", boot={}),
+            code=fault.code,
+            heading=translate(lang, f"no_link.{fault.code}.title", {}),
+            message=translate(lang, f"fault.{fault.message}", fault.params),
+            may_come_back=asked.status == 503,
+        )
+        return HTMLResponse(html, asked.status, headers=_headers(request.query_params, is_indexed=False))
+
+    def show(request: Request, asked: Asked, lang: Language) -> HTMLResponse:
+        root = root_path(request)
+        is_embedded = asked.kind in ("example", "short") and asked.scenario is not None
+        embedded = asked if is_embedded else asked_scenario(NOTHING_ASKED, lang)
+        page = _page(
+            request,
+            lang,
             title=asked.title,
-            stylesheets=_files("css", ".css"),
-            modules=_files("js", ".js"),
             boot={
                 # Definitions come with `GET /api/glossary`, once somebody asks.
                 "pw-catalogue": {key: text for key, text in catalogue(lang).items() if not key.startswith("glossary.")},
@@ -91,28 +125,51 @@ def pages_router(*, describe: Callable[[], Mapping[str, Any]]) -> APIRouter:
                 "pw-boot": {
                     "lang": lang,
                     "root": root,
-                    "example": embedded.name,
+                    "example": None if embedded.kind == "short" else embedded.name,
+                    "short": embedded.name if embedded.kind == "short" else None,
+                    "links": has_links,
                     "unknown_example": asked.name if asked.kind == "example" and not asked.scenario else None,
                     "scenario": embedded.scenario,
                 },
             },
         )
-        html = environment.get_template("workbench.html").render(
-            page=page,
-            t=lambda key, **params: translate(lang, key, params),
-            static=lambda path: f"{root}/static/{path}",
-            json_tag=json_for_script,
-        )
-        headers = {
-            "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-            "Cache-Control": "no-cache",
-            "Vary": "Accept-Language",
-            "Referrer-Policy": "same-origin",
-            "X-Content-Type-Options": "nosniff",
-        }
-        return HTMLResponse(html, headers=headers)
+        head = unfurl(request, asked, lang, addresses)
+        html = render(request, "workbench.html", lang, page=page, unfurl=head)
+        return HTMLResponse(html, headers=_headers(request.query_params, is_indexed=head.is_indexed))
 
     return router
+
+
+def _page(request: Request, lang: Language, *, title: str, boot: Mapping[str, Any]) -> WorkbenchPage:
+    return WorkbenchPage(
+        lang=lang,
+        lang_asked=request.query_params.get("lang") == lang,
+        languages=LANGUAGE_NAMES,
+        root=root_path(request),
+        title=title,
+        stylesheets=_files("css", ".css"),
+        modules=_files("js", ".js"),
+        boot=boot,
+    )
+
+
+def _headers(query: QueryParams, *, is_indexed: bool) -> Mapping[str, str]:
+    headers = {
+        "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; {frame_ancestors(query)}",
+        "Cache-Control": "no-cache",
+        "Vary": "Accept-Language",
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return headers if is_indexed else {**headers, "X-Robots-Tag": "noindex"}
+
+
+def frame_ancestors(query: QueryParams) -> str:
+    """Any page may frame the embed view, which edits nothing and cannot become another view; the others none but ours.
+
+    Of a parameter given twice the page reads the first: then nobody else may frame it, whatever they say.
+    """
+    return "frame-ancestors *" if query.getlist("view") == ["embed"] else "frame-ancestors 'self'"
 
 
 def page_messages(lang: Language) -> dict[str, str]:

@@ -3,18 +3,18 @@
 import functools
 import re
 from collections.abc import Mapping
-
-from app.web.pages import STATIC
+from pathlib import Path
 
 Colour = tuple[int, int, int]
 
+_TOKENS = Path(__file__).resolve().parents[3] / "static" / "css" / "tokens.css"
 _TOKEN = re.compile(r"--([\w-]+):\s*light-dark\(#([0-9a-f]{6}),")
 
 
 @functools.cache
 def tokens() -> Mapping[str, Colour]:
     """Name of a token, as `c0-ink`, to its colour."""
-    css = (STATIC / "css" / "tokens.css").read_text(encoding="utf-8")
+    css = _TOKENS.read_text(encoding="utf-8")
     return {name: (int(value[:2], 16), int(value[2:4], 16), int(value[4:], 16)) for name, value in _TOKEN.findall(css)}
 
 
