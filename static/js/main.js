@@ -14,8 +14,10 @@ import { cellKey, parseCellKey } from './core/trace.js';
 import * as drafts from './drafts.js';
 import { Embedding } from './embed.js';
 import { changed } from './editing.js';
+import { connectEditors } from './editors.js';
 import { Entrances } from './entrances.js';
 import { connectFinding } from './finding.js';
+import { GalleryControl } from './gallery.js';
 import { connectGlossary } from './glossary.js';
 import { connectKeys } from './keys.js';
 import { Presenter } from './present.js';
@@ -24,8 +26,8 @@ import { connectPrint } from './print.js';
 import { Lighting } from './ui/lighting.js';
 import './ui/board.js';
 import './ui/charts.js';
-import './ui/examples.js';
 import './ui/find.js';
+import './ui/gallery.js';
 import './ui/glossary.js';
 import './ui/help.js';
 import './ui/inspector.js';
@@ -33,6 +35,7 @@ import './ui/kv-map.js';
 import './ui/mapping-lines.js';
 import './ui/notices.js';
 import './ui/plan.js';
+import './ui/question.js';
 import './ui/rail.js';
 import './ui/rows-table.js';
 import './ui/schedule.js';
@@ -45,7 +48,7 @@ const embedded = (/** @type {string} */ id) => JSON.parse(document.getElementByI
 const boot = embedded('pw-boot');
 const t = translator(embedded('pw-catalogue'));
 const root = /** @type {HTMLElement} */ (document.querySelector('[data-workbench]'));
-const elements = ['pw-notices', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-examples', 'pw-find', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
+const elements = ['pw-notices', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-find', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
 const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
 const lighting = new Lighting(root);
 
@@ -61,6 +64,8 @@ function draw(view) {
   showMode(view);
   for (const element of elements) element.view = view;
   charts.draw(view);
+  gallery.draw(view);
+  drawEditors(view);
   root.dataset.step = String(view.index);
   root.dataset.stage = view.stage;
   root.toggleAttribute('data-stale', view.isStale);
@@ -234,7 +239,7 @@ function connectElements() {
   on('revert', () => bench.revert());
   on('retry', async () => {
     document.getElementById('board')?.focus({ preventScroll: true }); // the button goes
-    await Promise.all([bench.retry(), entrances.listExamples()]);
+    await bench.retry();
   });
   on('dismiss', ({ kind }) => bench.dismiss(kind));
   on('restore', ({ kind, draft }) => {
@@ -243,13 +248,14 @@ function connectElements() {
     if (kept) entrances.openAs(() => kept.scenario, { kind: 'draft', name: kept.id });
   });
   on('link', ({ text }) => entrances.openLink(text));
-  on('example', ({ name }) => entrances.openAs(() => bench.api.example(name), { kind: 'example', name }));
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
 }
 
 const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
 const bar = new AddressBar();
 const entrances = new Entrances(bench, boot, bar);
+const gallery = new GalleryControl(bench, entrances, boot.about);
+const drawEditors = connectEditors(bench, embedded('pw-format'), (load, origin) => entrances.openAs(load, origin));
 bench.mode = parseAddress(location.search).view ?? 'board';
 const presenter = new Presenter(bench, t, root);
 const embedding = new Embedding(bench, root);
@@ -262,4 +268,3 @@ connectGlossary(bench, t);
 connectPrint(bench, t);
 await entrances.openAddress();
 writeAddress();
-await entrances.listExamples();

@@ -1,0 +1,372 @@
+// @ts-check
+/**
+ * The text view and the workbench, in step both ways: text that says a scenario becomes the draft once typing pauses, one
+ * step of undo for each pause; a draft that changed elsewhere is written out. Text that says none stays as it is, and so
+ * do draft and board. Undo in the editor is the editor's own, of the text; what it brings back is a change like any other.
+ */
+import { Problem, Unreachable } from './api.js';
+import { canonical } from './core/compact.js';
+import { applyPatch, toDraft } from './core/edits.js';
+import { MOST_BYTES, notationOf, readText } from './core/notation.js';
+import { hasOutline } from './core/outline.js';
+import { writeScenario } from './core/scenario-text.js';
+import { documentOf, lineColumn, placeIn } from './core/text-tree.js';
+import * as drafts from './drafts.js';
+import * as texts from './texts.js';
+import { repairs } from './ui/faults.js';
+import { yamlLibrary } from './ui/text-editor.js';
+
+/** @typedef {import('./core/edits.js').Scenario} Scenario */
+/** @typedef {import('./core/scenario-text.js').Notation} Notation */
+/** @typedef {import('./core/text-tree.js').Reading} Reading */
+/** @typedef {import('./ui/view.js').Fault} Fault */
+/** @typedef {(load: () => any, origin: import('./workbench.js').Origin) => Promise<void>} OpenAs */
+
+/** Long enough not to run half a number, short enough to feel answered. */
+const PAUSE = 400;
+const KEYS = ['unknown_key', 'duplicate_key'];
+
+export class TextControl {
+  /** @type {import('./core/yaml-tree.js').Library | null} */
+  #yaml = null;
+  /** @type {Notation} */
+  #notation = texts.usualNotation();
+  /** What the text says, as far as it was looked at. @type {Reading} */
+  #reading = { root: null, faults: [] };
+  /** The draft that the text was last in step with. @type {Scenario | null} */
+  #draft = null;
+  /** What the server says of a text that is no draft. @type {Fault[]} */
+  #refusal = [];
+  /** Typing goes on. @type {ReturnType<typeof setTimeout> | 0} */
+  #timer = 0;
+  /** Another one means that something else was opened. @type {unknown} */
+  #undo = null;
+  /** What the text is kept under. */
+  #name = '';
+  /** The text came from a file: once it can be read it is a scenario of its own. */
+  #asNew = false;
+  /** What is being opened is this text. @type {Scenario | null} */
+  #expected = null;
+  #isApart = false;
+  #isUnreachable = false;
+
+  /** @param {import('./workbench.js').Workbench} bench @param {import('./ui/text-view.js').TextView} element @param {OpenAs} openAs */
+  constructor(bench, element, openAs) {
+    this.bench = bench;
+    this.element = element;
+    this.openAs = openAs;
+    element.t = bench.t;
+    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) => document.addEventListener(`pw-text-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
+    on('toggle', () => (this.isOpen ? this.close() : this.open()));
+    on('close', () => this.close());
+    on('typed', () => this.#typed());
+    on('left', () => this.#timer && this.#apply());
+    on('notation', ({ notation }) => this.#write(notation));
+    on('repair', ({ place }) => this.#repair(place));
+    on('rewrite', () => this.#rewrite());
+    on('file', ({ file }) => this.#openFile(file));
+    on('copy', () => this.#copy());
+    on('download', () => this.#download());
+    addEventListener('pagehide', () => this.isOpen && this.#keep());
+  }
+
+  get isOpen() {
+    return !this.element.hidden;
+  }
+
+  /** There is text that is not the draft's: it cannot be read, or is no scenario. */
+  get isUnread() {
+    if (this.isOpen && this.#draft) return this.#isOdd;
+    return texts.typedText(this.#key)?.isUnread ?? false;
+  }
+
+  get #isOdd() {
+    return this.#reading.faults.length > 0 || this.#refusal.length > 0 || this.#isUnreachable;
+  }
+
+  get #key() {
+    return `${this.bench.origin.kind}:${this.bench.origin.name}`;
+  }
+
+  /** @param {{quiet?: boolean}} [how] quiet: nobody asked for it, so the keyboard stays where it is */
+  async open({ quiet = false } = {}) {
+    this.element.hidden = false;
+    this.bench.redraw();
+    await this.element.show();
+    this.#yaml ??= this.element.isReady ? await yamlLibrary() : null;
+    if (!this.isOpen || !this.#yaml) return;
+    this.#begin();
+    if (quiet) return;
+    this.element.focusEditor();
+    this.element.scrollIntoView({ block: 'nearest' });
+  }
+
+  close() {
+    if (!this.isOpen) return;
+    if (this.#timer) this.#apply();
+    const hadFocus = this.element.hasFocus || document.activeElement === document.body;
+    this.element.hidden = true;
+    this.bench.redraw();
+    if (hadFocus) /** @type {import('./ui/editor-tools.js').EditorTools | null} */ (document.querySelector('pw-editor-tools'))?.focusOn('text');
+  }
+
+  /** The page was drawn. @param {import('./ui/view.js').View} view */
+  draw(view) {
+    const { bench } = this;
+    const isOther = bench.opened && bench.undo !== this.#undo;
+    if (!this.isOpen || !this.#draft || !this.#yaml) {
+      if (!isOther) return;
+      this.#undo = bench.undo;
+      // What could not be read when the page was left is there again.
+      if (!this.isOpen && texts.typedText(this.#key)?.isUnread) this.open({ quiet: true });
+      return;
+    }
+    if (isOther && this.#expected && bench.draft === this.#expected) this.#settle();
+    else if (isOther) this.#begin();
+    else if (bench.draft !== this.#draft) this.#follow();
+    this.#mark(view);
+  }
+
+  /** The text of what is open: as it was typed, if that is still about it, else written out. */
+  #begin() {
+    const { draft } = this.bench;
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#settle();
+    this.#refusal = [];
+    this.#isApart = this.#isUnreachable = false;
+    const typed = texts.typedText(this.#name);
+    const isNewer = typed !== null && typed.of === texts.markOf(draft);
+    const reading = typed && this.#read(typed.text, typed.notation);
+    const isSame = reading?.root != null && says(reading, draft);
+    if (typed && reading && (isSame || isNewer || !reading.root)) {
+      this.#notation = typed.notation;
+      this.#asNew = typed.asNew ?? false;
+      this.#reading = reading;
+      this.#isApart = !isSame && !isNewer;
+      this.element.text = typed.text;
+      if (!isSame && reading.root) this.#apply();
+    } else {
+      this.#asNew = false;
+      this.#put(writeScenario(draft, this.#notation));
+    }
+    this.element.update({ notation: this.#notation, message: '' });
+    this.bench.redraw();
+  }
+
+  /** Text and draft belong together from here on. */
+  #settle() {
+    this.#undo = this.bench.undo;
+    this.#name = this.#key;
+    this.#draft = this.bench.draft;
+    this.#expected = null;
+  }
+
+  /** The draft was changed elsewhere. */
+  #follow() {
+    if (this.#timer) return; // what is being typed comes after it
+    if (this.#isOdd) this.#isApart = true;
+    else this.#rewrite();
+  }
+
+  #rewrite() {
+    this.#rename();
+    this.#draft = this.bench.draft;
+    this.#refusal = [];
+    this.#isApart = this.#isUnreachable = this.#asNew = false;
+    this.#put(writeScenario(this.bench.draft, this.#notation));
+    this.#keep();
+    this.bench.redraw();
+  }
+
+  /** What was an example is a draft once it was changed: its text goes with it. */
+  #rename() {
+    if (this.#name === this.#key) return;
+    texts.keepText(this.#name, null);
+    this.#name = this.#key;
+  }
+
+  /** @param {string} text */
+  #put(text) {
+    this.element.text = text;
+    this.#reading = this.#read(text, this.#notation);
+  }
+
+  /** @param {string} text @param {Notation} notation @returns {Reading} */
+  #read(text, notation) {
+    return readText(text, notation, /** @type {import('./core/yaml-tree.js').Library} */ (this.#yaml));
+  }
+
+  #typed() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#apply(), PAUSE);
+    this.element.update({ status: 'waiting', message: '' });
+  }
+
+  /** The text as it is now goes to the board, if it can. */
+  async #apply() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    const { text } = this.element;
+    this.#reading = this.#read(text, this.#notation);
+    this.#refusal = [];
+    this.#isUnreachable = false;
+    if (!this.#reading.root) this.#tryOther(text);
+    const { root } = this.#reading;
+    if (root) {
+      const document = documentOf(root);
+      if (hasOutline(document)) this.#take(toDraft(document));
+      else await this.#ask(document, text);
+    }
+    this.#keep();
+    this.bench.redraw();
+  }
+
+  /** What is pasted may be in the other notation. @param {string} text */
+  #tryOther(text) {
+    const other = this.#notation === 'yaml' ? 'json' : 'yaml';
+    const reading = this.#read(text, other);
+    // Nearly every text is YAML for a text: only what has fields is meant so.
+    if (reading.root?.kind !== 'map') return;
+    this.#reading = reading;
+    this.#notation = other;
+    this.element.update({ notation: other });
+  }
+
+  /** @param {Scenario} next */
+  #take(next) {
+    const { bench } = this;
+    this.#isApart = false;
+    if (this.#asNew) {
+      this.#asNew = false;
+      this.#expected = next;
+      texts.keepText(this.#name, null);
+      this.openAs(() => next, { kind: 'draft', name: drafts.newId() });
+    } else if (canonical(next) !== canonical(bench.draft)) {
+      bench.edit(() => next);
+      this.#rename();
+    }
+    this.#draft = bench.draft;
+  }
+
+  /** The text is no draft: why, the server says. @param {any} document @param {string} text */
+  async #ask(document, text) {
+    try {
+      await this.bench.api.trace(document, { last: -1 });
+    } catch (error) {
+      if (!(error instanceof Problem || error instanceof Unreachable)) throw error;
+      if (text !== this.element.text) return; // it was typed on
+      if (error instanceof Problem) this.#refusal = error.reasons;
+      else this.#isUnreachable = true;
+    }
+  }
+
+  /** What stands in the editor and not in the draft. */
+  #keep() {
+    if (!this.#draft || !this.#yaml || this.#expected) return;
+    const { text } = this.element;
+    const isUnread = this.#timer !== 0 || this.#isOdd;
+    const isPlain = !isUnread && text === writeScenario(this.bench.draft, this.#notation);
+    texts.keepText(this.#name, isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew });
+  }
+
+  /** @param {import('./ui/view.js').View} view */
+  #mark(view) {
+    document.querySelector('[data-workbench]')?.toggleAttribute('data-text-unread', this.#isOdd);
+    if (this.#timer) return;
+    const isNotRun = this.#refusal.length > 0 || this.bench.faults.length > 0;
+    const status = this.#isUnreachable ? 'unreachable' : this.#reading.faults.length > 0 ? 'unread' : isNotRun ? 'not-run' : 'in-step';
+    this.element.update({ status, troubles: this.#troubles(view), isApart: this.#isApart, notation: this.#notation });
+  }
+
+  get #faults() {
+    return this.#refusal.length > 0 ? this.#refusal : this.#isOdd ? [] : this.bench.faults;
+  }
+
+  /** @param {import('./ui/view.js').View} view @returns {import('./ui/text-view.js').Trouble[]} */
+  #troubles(view) {
+    const { text } = this.element;
+    const { root, faults } = this.#reading;
+    const own = faults.map(({ from, to, key, params }) => ({ from, to, line: lineColumn(text, from).line, message: view.t(key, params), code: key, repair: '' }));
+    if (!root) return own;
+    return this.#faults.map((fault) => {
+      const place = placeIn(root, fault.where, KEYS.includes(fault.code));
+      const canRepair = this.#refusal.length === 0 || canPatch(documentOf(root));
+      return { ...place, line: lineColumn(text, place.from).line, message: fault.message, code: fault.code, repair: canRepair ? repairs(view, fault) : '' };
+    });
+  }
+
+  /** @param {number} place */
+  #repair(place) {
+    const patch = this.#faults[place]?.fix;
+    const { root } = this.#reading;
+    if (!patch || !root) return;
+    if (this.#refusal.length === 0) this.bench.edit((draft) => applyPatch(draft, patch));
+    else {
+      this.element.text = writeScenario(applyPatch(documentOf(root), patch), this.#notation);
+      this.#apply();
+    }
+    this.element.focusEditor(); // the button goes
+  }
+
+  /** @param {Notation} notation */
+  #write(notation) {
+    if (notation === this.#notation) return;
+    if (this.#timer) this.#apply();
+    this.#notation = notation;
+    texts.rememberNotation(notation);
+    this.element.update({ notation });
+    if (this.#isOdd) this.#apply();
+    else this.#rewrite();
+  }
+
+  /** @param {File} file */
+  async #openFile(file) {
+    const limit = Math.max(...Object.values(MOST_BYTES));
+    if (file.size > limit) return this.element.update({ message: this.bench.t('text.too_large', { bytes: file.size, limit }) });
+    let text;
+    try {
+      text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+    } catch (error) {
+      if (!(error instanceof TypeError || error instanceof DOMException)) throw error; // bytes that are no text, or a file that is gone
+      return this.element.update({ message: this.bench.t('text.not_a_text', { name: file.name }) });
+    }
+    if (this.#timer) await this.#apply();
+    this.#notation = notationOf(text, file.name);
+    this.#asNew = true;
+    this.element.update({ notation: this.#notation, message: '' });
+    this.element.text = text;
+    await this.#apply();
+    this.element.focusEditor();
+  }
+
+  async #copy() {
+    try {
+      await navigator.clipboard.writeText(this.element.text);
+      this.element.update({ message: this.bench.t('text.copied') });
+    } catch {
+      this.element.update({ message: this.bench.t('text.not_copied') }); // not allowed, or no such thing without https
+    }
+  }
+
+  #download() {
+    const name = (this.bench.draft.title ?? '').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').slice(0, 60).toLowerCase();
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([this.element.text], { type: this.#notation === 'yaml' ? 'application/yaml' : 'application/json' }));
+    link.download = `${name || 'scenario'}.${this.#notation}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  }
+}
+
+/** Whether the text says this draft, however it is written. @param {Reading} reading @param {Scenario} draft */
+function says({ root }, draft) {
+  const document = root && documentOf(root);
+  return hasOutline(document) && canonical(toDraft(document)) === canonical(draft);
+}
+
+/** Whether a repair can be tried on it. @param {any} document */
+function canPatch(document) {
+  const { steps } = document ?? {};
+  return steps === undefined || (Array.isArray(steps) && steps.every((step) => typeof step === 'object' && step !== null));
+}
