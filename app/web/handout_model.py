@@ -51,6 +51,10 @@ class Table:
     def num_cells(self) -> int:
         return sum(len(row.cells) for row in self.rows)
 
+    @property
+    def num_lines(self) -> int:
+        return len(self.heads) + len(self.rows)
+
 
 @dataclass
 class Panel:

@@ -28,9 +28,10 @@ _SAME_AXIS = {"flat_token_idx_padded": "flat_token_idx", "batch_idx_padded": "ba
 _NOT_SHOWN = {"byte_offsets_nhd", "byte_offsets_hnd", *TAGS.values()}
 
 SHEET_WIDTH = 706.0  # CSS pixels between the margins of A4
-BESIDE_WIDTH = 500.0  # of tables that leave room for the words beside them
-_DIGIT, _ROOM = 5.8, 9.0  # of one character, and around a number, at the size of print
-_REQUEST_WIDTH = 62.0
+_NOTES_WIDTH = 260.0  # the least that formulas take beside a table
+_DIGIT, _ROOM = 5.8, 7.0  # of one character, and around a number, at the size of print
+_REQUEST_WIDTH = 50.0
+_LETTER, _LINE, _GAP = 5.4, 12.5, 12.0  # of words; of a row and of a line of words; between tables
 SHORT_NAME = 9  # characters of a name that stays on one line
 
 
@@ -67,18 +68,19 @@ class PanelMaker:
             stage, number, self._say(f"stage.{stage}"), self._first_of(f"handout.{stage}.what", f"stage.{stage}.what")
         )
         names = self._names(stage)
-        for axis, lines in self._lines_by_axis(names).items():
+        tables = self._lines_by_axis(names)
+        for axis, lines in sorted(tables.items(), key=self._place):
             entries = self._entries(axis, lines, panel)
             if not entries:
                 continue
             make = self._strips if axis in _ACROSS else self._rows
             panel.tables += make(axis, entries, lines, panel.title)
         if panel.tables:
-            panel.is_narrow = sum(table.width for table in panel.tables) + 16 * len(panel.tables) <= BESIDE_WIDTH
             panel.rules = [rule for name in names if (rule := self._reader.rule(name)) is not None]
             panel.notes += [f"{name}: {self._say(f'{name}.parts')}" for name in names if f"{name}.parts" in catalogue("en")]
             states = (cell.state for table in panel.tables for row in table.rows for cell in row.cells)
             panel.states = sorted({state for state in states if state})
+            panel.is_narrow = _is_better_beside(panel)
         return panel
 
     # ---- what is shown
@@ -107,6 +109,12 @@ class PanelMaker:
         return {
             axis: sorted(lines, key=lambda line: -1 if line.group is None else line.group) for axis, lines in tables.items()
         }
+
+    def _place(self, table: tuple[str, Sequence[Line]]) -> tuple[bool, int]:
+        """Tokens first, then the higher tables, so that what stands in one row is about equally high."""
+        axis, lines = table
+        height = len(lines) if axis in _ACROSS else max(len(self._values(line.space, line.group)) for line in lines)
+        return axis != "flat_token_idx", -height
 
     def _columns(self, name: str, group: int | None) -> tuple[int, ...]:
         """Which columns of a list are shown: all, or the first ones and those that this step's tokens write into."""
@@ -288,6 +296,23 @@ class PanelMaker:
 
     def _say(self, key: str, params: Mapping[str, Any] | None = None) -> str:
         return self._translate(key, params or {})
+
+
+def _is_better_beside(panel: Panel) -> bool:
+    """Whether words and formulas to the left of the tables take less of the sheet than above and beside them. Roughly."""
+    room = SHEET_WIDTH - sum(table.width + _GAP for table in panel.tables)
+    if room < _NOTES_WIDTH:
+        return False
+    height = max(table.num_lines for table in panel.tables) * _LINE
+    words, notes = f"{panel.title}    {panel.what}", [*panel.rules, *panel.notes, *panel.states]
+    beside = max(height, _height([words], room) + _height(notes, room))
+    above = _height([words], SHEET_WIDTH) + max(height, _height(notes, room))
+    return beside <= above
+
+
+def _height(texts: Sequence[str], width: float) -> float:
+    widths = [sum(_LETTER if letter.isascii() else 2 * _LETTER for letter in text) for text in texts]
+    return _LINE * sum(1 + int(text_width / width) for text_width in widths)
 
 
 def _axis_head(axis: str, rows: int = 1) -> Head:
