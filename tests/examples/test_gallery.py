@@ -13,7 +13,7 @@ from tests.examples.story import WORDS, Story, numbers_in, trace_of
 FOLDER = Path(__file__).resolve().parents[2] / "app" / "examples"
 
 # What an example that is about a fault violates, by step. Everybody else's checks hold.
-VIOLATED: dict[str, dict[int, set[str]]] = {}
+VIOLATED = {"two-requests-one-block": {1: {"blocks_owned_once", "slots_unique"}}}
 STOPS = {"the-pool-runs-out"}
 
 

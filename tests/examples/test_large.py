@@ -46,3 +46,22 @@ def test_256_requests(story: Story) -> None:
     story.said(4_095, story.config("num_blocks") - 1)
     story.said(3_135, step.num_used_blocks)
     story.said(960, step.num_free_blocks, 4_095 - 3_135)
+
+
+@tells("64-decodes-and-one-long-prefill")
+def test_64_decodes_and_one_long_prefill(story: Story) -> None:
+    step, then = story.steps[:2]
+    story.at_step(1)
+    for index, request in enumerate(story.example.scenario["requests"][:-1]):  # the rule that the file names
+        outputs = {"output_token_ids": 1 + 7 * index % 20}
+        assert request == {"req_id": f"d{index}", "prompt_len": 50 + 37 * index % 200, "initial": outputs}
+    story.said(3_000, story.prompt_lens["P"], 1_984 + 1_016)
+    story.said(2_048, story.config("max_num_batched_tokens"), step["num_tokens"])
+    assert step["num_scheduled_tokens"][:64] == [1] * 64 and not any(step["is_prefilling"][:64])
+    story.said(64, step["is_prefilling"].index(True), step.batch_idx("P"), step["query_start_loc"][64])
+    story.said(1_984, 2_048 - 64, step.of("num_scheduled_tokens", "P"))
+    story.said(65, step["num_reqs"])
+    story.said(0, step["query_start_loc"][0])
+    story.said(63, step["query_start_loc"][64] - 1)
+    story.said(1_016, 3_000 - 1_984, then.of("num_scheduled_tokens", "P"))
+    assert all(later["num_scheduled_tokens"][:64] == [1] * 64 for later in story.steps)

@@ -71,3 +71,21 @@ def test_a_resumed_request_finds_its_own_blocks(story: Story) -> None:
     story.said(8, 2 * 4, step.of("num_computed_tokens", "P"), step.of("positions", "P")[0])
     story.said(5, 13 - 8, step.of("num_scheduled_tokens", "P"))
     story.said(12, step.of("positions", "P")[-1], 13 - 1)
+
+
+@tells("what-paging-saves")
+def test_what_paging_saves(story: Story) -> None:
+    step = story.step
+    (use,) = step["kv_cache"]["groups"]
+    story.said(3, step["num_reqs"])
+    for req_id, prompt_len in (("A", 20), ("B", 33), ("C", 5)):
+        story.said(prompt_len, story.prompt_lens[req_id])
+    story.said(128, story.config("max_model_len"))
+    story.said(16, use["block_size"])
+    story.said(6, use["num_blocks"], 2 + 3 + 1)
+    story.said(96, use["num_slots"], 6 * 16)
+    story.said(58, use["num_filled_slots"], 20 + 33 + 5)
+    story.said(38, use["num_waste_slots"], 96 - 58)
+    story.said(15, 16 - 1, 3 * 16 - 33)  # B has the worst case
+    story.said(384, use["num_reserved_slots"], 3 * 128)
+    story.said(326, 384 - 58)
