@@ -22,7 +22,7 @@ MAX_ROWS = 5  # of the batch
 MAX_CELLS = 12  # of the token strip
 MAX_BLOCKS = 3
 MAX_SCHEDULE = (6, 12)  # requests, steps
-MAX_COST = 4_000_000
+MAX_COST = 1_500_000  # about a second
 
 
 @dataclass(frozen=True)
