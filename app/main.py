@@ -84,7 +84,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.include_router(og_router(device, open_link))
     app.include_router(qr_router(addresses))
-    app.include_router(handout_router(device, limiter, addresses))
+    app.include_router(handout_router(device, limiter, addresses, open_link))
     app.include_router(script_router())
     app.mount("/static", static_files(), name="static")
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]

@@ -11,6 +11,7 @@ allows; what is left out is said.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 import anyio
 import anyio.to_thread
@@ -21,23 +22,24 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
-from app.errors import Fault, ScenarioError
+from app.errors import ScenarioError
 from app.i18n import Language, catalogue, translate
 from app.scenario import load_plan
 from app.scenario.plan import Plan
 from app.trace.schema import SPACES
 from app.trace.trace import ENGINE, trace_scenario
 from app.web.addresses import Addresses, root_path
-from app.web.asked import Asked, asked_scenario
+from app.web.asked import Asked, OpenLink, asked_scenario
 from app.web.handout_model import StepSheet
 from app.web.handout_query import (
     Choice,
     handout_address,
     kept_language,
+    page_address,
+    page_query,
     read_choice,
     scenario_pairs,
     steps_text,
-    workbench_address,
 )
 from app.web.handout_sheet import facts_of, step_sheet
 from app.web.handout_tables import STAGES, name_lines
@@ -50,6 +52,7 @@ MAX_CELLS = 16_000
 MAX_VALUES = 400_000  # that the trace of a page may hold, roughly; a single step may hold more
 MAX_FAULTS = 20
 LONGEST_ADDRESS = 260  # characters of a link that paper can carry
+LONGEST_CODE = 120  # of one whose QR code a phone reads at 16 mm
 
 STYLESHEETS = ("css/tokens.css", "css/request.css", "handout.css")
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -113,13 +116,16 @@ class HandoutPage:
     board: str  # address of the same on the workbench
     link: str  # absolute, for paper
     is_long: bool  # too long a link to be printed
+    qr: str  # address of the link as a picture, "" where it would be too dense
     handout: Handout | None = None
     problem: Problem | None = None
     nav: Sequence[tuple[str, str]] = field(default_factory=tuple)  # words, address of the steps before and behind
 
 
-def handout_router(device: torch.device, limiter: anyio.CapacityLimiter, addresses: Addresses) -> APIRouter:
-    """The route of handouts."""
+def handout_router(
+    device: torch.device, limiter: anyio.CapacityLimiter, addresses: Addresses, open_link: OpenLink
+) -> APIRouter:
+    """The route of handouts. `open_link` gives the scenario of a short link."""
     router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -135,21 +141,21 @@ def handout_router(device: torch.device, limiter: anyio.CapacityLimiter, address
             static=lambda path: f"{page.root}/static/{path}",
         )
 
-    def answer(request: Request) -> tuple[int, str]:
-        language = request_language(request)
-        query, root = request.query_params, root_path(request)
+    def answer(request: Request) -> tuple[int, str, bool]:
+        language, query = request_language(request), request.query_params
+        asked = asked_scenario(query, language, open_link)
         choice = read_choice(query)
         try:
-            handout = make_handout(_scenario(asked_scenario(query, language)), choice, device, language)
+            found: Handout | Problem = _found(asked, choice, device, language)
+            status = 200
         except ScenarioError as error:
-            page = _page(language, query, choice, root, addresses.base(request), problem=_problem(error, language))
-            return error.status, render(page)
-        page = _page(language, query, choice, root, addresses.base(request), handout=handout)
-        return 200, render(page)
+            status, found = error.status, _problem(error, language)
+        page = _page(language, query, asked, choice, root_path(request), addresses.base(request), found)
+        return status, render(page), asked.is_somebodys or status != 200
 
     @router.get("/handout")
     async def handout(request: Request) -> HTMLResponse:
-        status, html = await anyio.to_thread.run_sync(answer, request, limiter=limiter)
+        status, html, is_private = await anyio.to_thread.run_sync(answer, request, limiter=limiter)
         headers = {
             "Content-Security-Policy": CONTENT_SECURITY_POLICY,
             "Content-Language": "zh-Hans" if request_language(request) == "zh" else "en",
@@ -158,9 +164,17 @@ def handout_router(device: torch.device, limiter: anyio.CapacityLimiter, address
             "Referrer-Policy": "same-origin",
             "X-Content-Type-Options": "nosniff",
         }
+        if is_private:
+            headers["X-Robots-Tag"] = "noindex"
         return HTMLResponse(html, status_code=status, headers=headers)
 
     return router
+
+
+def _found(asked: Asked, choice: Choice, device: torch.device, language: Language) -> Handout:
+    if asked.scenario is None:
+        raise ScenarioError(asked.faults, asked.status)
+    return make_handout(asked.scenario, choice, device, language)
 
 
 def make_handout(document: Any, choice: Choice, device: torch.device, language: Language) -> Handout:
@@ -231,15 +245,6 @@ def _window(
     return first, last, wanted
 
 
-def _scenario(asked: Asked) -> Any:
-    """What was asked for, or why it is not there."""
-    if asked.scenario is not None:
-        return asked.scenario
-    statuses = {"not_found": 404, "link_too_large": 413}
-    faults = asked.faults or [Fault("", "not_found", "not_found.path")]
-    raise ScenarioError(faults, status=statuses.get(faults[0].code, 400))
-
-
 def _problem(error: ScenarioError, language: Language) -> Problem:
     faults = error.faults[:MAX_FAULTS]
     return Problem(
@@ -252,19 +257,19 @@ def _problem(error: ScenarioError, language: Language) -> Problem:
 def _page(
     language: Language,
     query: QueryParams,
+    asked: Asked,
     choice: Choice,
     root: str,
-    base_url: str,
-    handout: Handout | None = None,
-    problem: Problem | None = None,
+    base: str,
+    found: Handout | Problem,
 ) -> HandoutPage:
-    board = workbench_address(query, None if handout is None or handout.last < 0 else handout.first)
-    link = base_url + board
-    languages = {
-        code: (name, root + handout_address(query, choice, lang=code))
-        for code, name in LANGUAGE_NAMES.items()
-        if code != language
-    }
+    handout = found if isinstance(found, Handout) else None
+    is_shown = handout is not None and handout.last >= 0
+    step = handout.first if handout is not None and is_shown else None
+    board = page_address(asked, query, step)
+    link = base + board
+    others = {code: name for code, name in LANGUAGE_NAMES.items() if code != language}
+    languages = {code: (name, root + handout_address(asked, query, choice, lang=code)) for code, name in others.items()}
     return HandoutPage(
         lang=language,
         html_lang="zh-Hans" if language == "zh" else "en",
@@ -272,22 +277,23 @@ def _page(
         languages=languages,
         stylesheets=STYLESHEETS,
         choice=choice,
-        hidden=scenario_pairs(query) + kept_language(query),
+        hidden=scenario_pairs(asked) + kept_language(query),
         spaces=[(stage, [space.name for space in SPACES if space.stage == stage]) for stage in STAGES],
         mirrors=ENGINE.partition(" ")[2],
-        steps="" if handout is None or handout.last < 0 else steps_text(handout.first, handout.last),
+        steps=steps_text(handout.first, handout.last) if handout is not None and is_shown else "",
         steps_hint="" if handout is None else _steps_hint(handout.num_steps, language),
         board=root + board,
         link=link,
         is_long=len(link) > LONGEST_ADDRESS,
+        qr=f"{root}/api/qr.svg?{urlencode(page_query(asked, query, step), safe='~')}" if len(link) <= LONGEST_CODE else "",
         handout=handout,
-        problem=problem,
-        nav=_neighbours(language, query, choice, root, handout) if handout else (),
+        problem=found if isinstance(found, Problem) else None,
+        nav=_neighbours(language, query, asked, choice, root, handout) if handout else (),
     )
 
 
 def _neighbours(
-    language: Language, query: QueryParams, choice: Choice, root: str, handout: Handout
+    language: Language, query: QueryParams, asked: Asked, choice: Choice, root: str, handout: Handout
 ) -> Sequence[tuple[str, str]]:
     """Links to as many steps before and behind as are shown."""
     size = handout.last - handout.first + 1
@@ -297,7 +303,7 @@ def _neighbours(
         if size > 0 and start <= end:
             key = "handout.step" if start == end else "handout.steps"
             words = translate(language, key, {"step": str(start), "first": str(start), "last": str(end)})
-            found.append((words, root + handout_address(query, choice, steps=steps_text(start, end))))
+            found.append((words, root + handout_address(asked, query, choice, steps=steps_text(start, end))))
     return found
 
 

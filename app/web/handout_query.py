@@ -9,15 +9,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
 
+from app.i18n import LANGUAGES
 from app.trace.schema import SPACES
+from app.web.asked import Asked
 
 Answers = Literal["0", "1", "both"]
 ANSWERS: tuple[Answers, ...] = ("0", "1", "both")
-SCENARIO_PARAMETERS = ("example", "s", "short")  # those that say which scenario
 
 # What a class works out by hand. Tensors that would give an answer away stand here too.
 AUTO_BLANK = frozenset(
@@ -74,44 +75,51 @@ def read_choice(query: QueryParams) -> Choice:
     return Choice(steps, next((one for one in ANSWERS if one == answers), "1"), frozenset(blank), is_auto, ignored)
 
 
-def handout_address(query: QueryParams, choice: Choice, **changes: str) -> str:
+def handout_address(asked: Asked, query: QueryParams, choice: Choice, **changes: str) -> str:
     """`/handout?...` of the same scenario and choice, changed; the path that the server is reached under goes in front."""
-    pairs = scenario_pairs(query) + kept_language(query)
-    if choice.steps is not None and "steps" not in changes:
+    pairs = scenario_pairs(asked) + kept_language(query)
+    if choice.steps is not None:
         pairs.append(("steps", steps_text(*choice.steps)))
-    if choice.answers != "1" and "answers" not in changes:
+    if choice.answers != "1":
         pairs.append(("answers", choice.answers))
     if not choice.is_auto:
         pairs.append(("blank", ",".join(sorted(choice.blank))))
-    return _address("/handout", _changed(pairs, changes))
+    return _address("/handout", [(name, text) for name, text in pairs if name not in changes] + list(changes.items()))
 
 
-def handout_of_page(query: QueryParams) -> str:
-    """The handout of what the address of the workbench names: the same scenario, steps and language."""
+def handout_of_page(asked: Asked, query: QueryParams) -> str:
+    """The handout of what a page of the workbench shows: the same scenario, steps and language."""
     kept = [(name, query[name]) for name in ("step", "steps") if query.get(name)]
-    return _address("/handout", scenario_pairs(query) + kept_language(query) + kept)
+    return _address("/handout", scenario_pairs(asked) + kept_language(query) + kept)
 
 
-def workbench_address(query: QueryParams, step: int | None) -> str:
-    """`/?...` of the same scenario, at a step."""
+def page_query(asked: Asked, query: QueryParams, step: int | None) -> list[tuple[str, str]]:
+    """What `/api/qr.svg` takes for the page of the same scenario, at a step."""
     at = [] if step is None else [("step", str(step))]
-    return _address("/", scenario_pairs(query) + at + kept_language(query))
+    return scenario_pairs(asked) + at + kept_language(query)
 
 
-def scenario_pairs(query: QueryParams) -> list[tuple[str, str]]:
-    return [(name, query.getlist(name)[0]) for name in SCENARIO_PARAMETERS if query.get(name)]
+def page_address(asked: Asked, query: QueryParams, step: int | None) -> str:
+    """`/?...` of the same scenario, at a step; `/s/<id>` of a short link."""
+    pairs = page_query(asked, query, step)
+    if asked.kind != "short":
+        return _address("/", pairs)
+    return _address(f"/s/{quote(asked.name, safe='')}", [pair for pair in pairs if pair[0] != "short"])
+
+
+def scenario_pairs(asked: Asked) -> list[tuple[str, str]]:
+    """The parameter that says which scenario."""
+    names = {"link": "s", "example": "example", "short": "short"}
+    return [(names[asked.kind], asked.name)] if asked.kind in names else []
 
 
 def kept_language(query: QueryParams) -> list[tuple[str, str]]:
-    return [("lang", query["lang"])] if query.get("lang") else []
+    """The language, where the address says it."""
+    return [("lang", query["lang"])] if query.get("lang") in LANGUAGES else []
 
 
 def steps_text(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}-{last}"
-
-
-def _changed(pairs: list[tuple[str, str]], changes: dict[str, str]) -> list[tuple[str, str]]:
-    return [(name, text) for name, text in pairs if name not in changes] + list(changes.items())
 
 
 def _address(path: str, pairs: Sequence[tuple[str, str]]) -> str:

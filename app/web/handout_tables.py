@@ -43,6 +43,11 @@ class Line:
     group: int | None
     columns: tuple[int, ...] | None = None  # of the list: those that are shown
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a table of its own: a list, group by group."""
+        return self.columns is not None and self.group is not None
+
     def at(self, entry: int, column: int | None = None) -> tuple[int, ...]:
         head = (entry,) if self.group is None else (self.group, entry)
         return head if column is None else (*head, column)
@@ -233,13 +238,12 @@ class PanelMaker:
         was_own = False
         for line in lines:
             width = self._line_width(line, entries)
-            is_own = line.columns is not None and line.group is not None
-            if part and (used + width > room or is_own or was_own):
+            if part and (used + width > room or line.is_own or was_own):
                 yield part, used
                 part, used = [], 0.0
             part.append(line)
             used += width
-            was_own = is_own
+            was_own = line.is_own
         if part:
             yield part, used
 

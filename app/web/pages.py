@@ -21,10 +21,12 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.types import Scope
 
+from app.examples import examples
 from app.i18n import Language, catalogue, translate
 from app.scenario.model import Scenario
 from app.web.addresses import Addresses, root_path
 from app.web.asked import Asked, OpenLink, asked_link, asked_scenario
+from app.web.handout_query import handout_of_page
 from app.web.problems import request_language
 from app.web.unfurl import unfurl
 
@@ -128,13 +130,15 @@ def pages_router(
                     "example": None if embedded.kind == "short" else embedded.name,
                     "short": embedded.name if embedded.kind == "short" else None,
                     "links": has_links,
+                    "about": None if embedded.kind == "short" else examples()[embedded.name].describe(lang),
                     "unknown_example": asked.name if asked.kind == "example" and not asked.scenario else None,
                     "scenario": embedded.scenario,
                 },
             },
         )
         head = unfurl(request, asked, lang, addresses)
-        html = render(request, "workbench.html", lang, page=page, unfurl=head)
+        handout = root + handout_of_page(asked, request.query_params)
+        html = render(request, "workbench.html", lang, page=page, unfurl=head, handout=handout)
         return HTMLResponse(html, headers=_headers(request.query_params, is_indexed=head.is_indexed))
 
     return router
