@@ -28,7 +28,7 @@ export function connectKeys(bench, t, help, presenting) {
         startFind();
       } else if (!typing && (key === 'z' || key === 'y')) {
         event.preventDefault();
-        bench.travel(key === 'y' || event.shiftKey ? 1 : -1);
+        document.dispatchEvent(new CustomEvent(key === 'y' || event.shiftKey ? 'pw-redo' : 'pw-undo'));
       }
       return;
     }

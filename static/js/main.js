@@ -144,7 +144,7 @@ function reveal(view) {
     const entry = coordinates[table.axis];
     if (typeof entry === 'number') table.reveal(entry);
   }
-  if ((first && !location.search) || isInCharts()) return;
+  if ((first && !location.search) || isInCharts() || document.activeElement?.closest('pw-schedule')) return; // who types stays at the schedule
   // The cell itself, in the stage at hand if that shows it; a click or a focused cell is in sight already. What a link
   // opens at is its stage: a cell elsewhere does not take the page away from that.
   const found = `[data-cell="${CSS.escape(cellKey(cell.space, cell.at))}"]`;

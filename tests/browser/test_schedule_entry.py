@@ -69,8 +69,11 @@ def test_the_menu_of_a_cell_offers_the_same_by_mouse_and_keys(page: Page) -> Non
     expect(field(page, "A", 1)).to_have_value("preempt")
     expect(field(page, "A", 1)).to_be_focused()
     page.keyboard.press("Alt+ArrowDown")
-    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
     expect(page.get_by_role("menuitem", name="Do not schedule A")).to_be_focused()
+    page.keyboard.press("End")
+    expect(page.get_by_role("menuitem", name="Details")).to_be_focused()
     page.keyboard.press("Escape")
     expect(field(page, "A", 1)).to_be_focused()
     expect(field(page, "A", 1)).to_have_value("preempt")
@@ -115,7 +118,8 @@ def test_the_keyboard_goes_where_something_was_added(page: Page) -> None:
     expect(field(page, "B", 0)).to_be_focused()
     # Its whole prompt, in the step on screen.
     expect(field(page, "B", 0)).to_have_value("16")
-    page.get_by_role("button", name="Remove request A").click()
+    page.get_by_role("button", name="Request A: rename").click()
+    page.get_by_role("menuitem", name="Remove request A").click()
     expect(field(page, "B", 0)).to_be_focused()
 
 
@@ -180,11 +184,10 @@ def test_the_sheet_of_keys_opens_at_its_start_and_the_theme_changes_at_once(page
     assert page.evaluate(paper) == light
 
 
-def test_the_gallery_is_chinese_on_a_chinese_page(new_page: NewPage) -> None:
+def test_the_schedule_is_chinese_on_a_chinese_page(new_page: NewPage) -> None:
     page = new_page(locale="zh-CN")
     open_page(page)
     expect(page.locator("[data-title]")).to_have_text("一个解码，一个预填充分块")
-    expect(page.locator("[data-examples] optgroup").first).to_have_attribute("label", "入门")
     expect(page.locator("pw-schedule .prompt").first).to_have_text("提示词")
     enter_zh = page.locator('pw-schedule input[data-req="A"][data-step="1"]')
     enter_zh.fill("结束")

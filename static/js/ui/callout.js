@@ -14,12 +14,39 @@ const GAP = 8;
 const NARROW = 300;
 const WIDE = 520;
 
-/** @param {View} view */
-export function callout(view) {
+/**
+ * The places that faults are about, each once, from the top left: row -1 is a step as a whole, column -1 a request.
+ * @param {View} view @param {Fault[]} faults @returns {import('../core/selection.js').Place[]}
+ */
+export function placesOf(view, faults) {
+  const rows = new Map(view.draft.requests.map(({ req_id }, row) => [req_id, row]));
+  const places = faults.map((fault) => placeOf(view.draft, fault)).map(({ step, reqId }) => ({ row: (reqId === null ? undefined : rows.get(reqId)) ?? -1, column: step ?? -1 }));
+  const unique = new Map(places.map((place) => [`${place.row}|${place.column}`, place]));
+  return [...unique.values()].sort((a, b) => a.column - b.column || a.row - b.row);
+}
+
+/**
+ * The faults to be said now: those of the cell in focus or of its step, else those of the first place.
+ * @param {View} view @param {import('../core/selection.js').Place | null} active
+ * @returns {Fault[]}
+ */
+function saidNow(view, active) {
+  const at = (/** @type {Fault} */ fault) => placesOf(view, [fault])[0];
+  const own = active ? view.faults.filter((fault) => at(fault).row === active.row && at(fault).column === active.column) : [];
+  if (own.length > 0) return own;
+  const ofStep = active ? view.faults.filter((fault) => at(fault).row < 0 && at(fault).column === active.column) : [];
+  if (ofStep.length > 0) return ofStep;
+  const first = at(view.faults.find((fault) => at(fault).row >= 0) ?? view.faults[0]);
+  return view.faults.filter((fault) => at(fault).row === first.row && at(fault).column === first.column);
+}
+
+/** @param {View} view @param {import('../core/selection.js').Place | null} active the cell in focus */
+export function callout(view, active) {
   const { t, faults } = view;
   if (faults.length === 0) return nothing;
-  const said = faults.slice(0, MOST);
-  return html`<div class="callout" id="schedule-faults">${said.map((fault, number) => faultLine(view, fault, number))}${faults.length > MOST ? html`<p class="fault">${t('inspector.more', { n: faults.length - MOST })}</p>` : nothing}</div>`;
+  const said = saidNow(view, active).slice(0, MOST);
+  const more = faults.length - said.length;
+  return html`<div class="callout" id="schedule-faults">${said.map((fault) => faultLine(view, fault, faults.indexOf(fault)))}${more > 0 ? html`<p class="fault"><button type="button" class="btn" data-next-fault>${t('faults.next', { n: more })} <kbd>F8</kbd></button></p>` : nothing}</div>`;
 }
 
 /** @param {View} view @param {Fault} fault @param {number} number */
@@ -32,13 +59,13 @@ function faultLine(view, fault, number) {
 }
 
 /**
- * The element of the grid that faults are about: a cell, a request's prompt, a step's name, else the grid.
+ * The element of the grid that what is said is about: a cell, a request's prompt, a step's name, else the grid.
  * @param {HTMLElement} grid
  * @param {View} view
+ * @param {import('../core/selection.js').Place | null} active
  */
-export function anchorOf(grid, view) {
-  const places = view.faults.map((fault) => placeOf(view.draft, fault));
-  const { step, reqId } = places.find((place) => place.reqId !== null) ?? places[0];
+export function anchorOf(grid, view, active) {
+  const { step, reqId } = placeOf(view.draft, saidNow(view, active)[0]);
   const at = reqId === null ? '' : `[data-req="${CSS.escape(reqId)}"]`;
   const found = at && step !== null ? grid.querySelector(`input${at}[data-step="${step}"]`) : at ? grid.querySelector(`tr${at} [data-prompt]`) : null;
   return /** @type {HTMLElement} */ (found ?? grid.querySelector(`[data-go-step="${step}"]`) ?? grid);

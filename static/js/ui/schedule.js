@@ -1,158 +1,341 @@
 // @ts-check
 /**
- * The schedule: requests down, engine steps across, a cell is how many tokens run. It is where counts are typed
- * and how one goes to a step. It draws the draft, which may be ahead of the board while it cannot be computed.
+ * The schedule: requests down, engine steps across, a cell is how many tokens run. It is where schedules are made and how
+ * one goes to a step. It draws the draft, which may be ahead of the board while it cannot be computed.
+ *
+ * What it keeps itself is where the keyboard is: the cell in focus, how far the selection reaches, what is renamed.
  */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
+import { nameFault } from '../core/arrange.js';
 import { placeOf } from '../core/edits.js';
 import { readEntry } from '../core/entry.js';
+import { placeOfChange } from '../core/history.js';
 import { tablesOf } from '../core/layout.js';
 import { ownerAlong } from '../core/owner.js';
-import { stageSentence } from '../core/summary.js';
-import { isNull } from '../core/trace.js';
-import { scrollTo, visible } from '../core/viewport.js';
-import { walkOf } from '../core/walk.js';
-import { anchorOf, callout, placeCallout } from './callout.js';
-import { elementSteps } from './elements.js';
-import { markWord, scheduleCell } from './schedule-cell.js';
-import { requestClass, requestTag } from './tag.js';
+import * as selecting from '../core/selection.js';
+import { scrollTo } from '../core/viewport.js';
+import { anchorOf, callout, placeCallout, placesOf } from './callout.js';
+import { markWord } from './schedule-cell.js';
+import { connectClipboard } from './schedule-clipboard.js';
+import { scheduleDetails } from './schedule-details.js';
+import { COLUMN, rowHeight, scheduleGrid, windowOf } from './schedule-grid.js';
+import { scheduleHead } from './schedule-head.js';
+import { actionOf } from './schedule-keys.js';
+import { cellItems, requestItems, stepItems } from './schedule-menu.js';
+import { connectPointer } from './schedule-pointer.js';
 import { termButton } from './terms.js';
 import { say } from './view.js';
 
 /** @typedef {import('./view.js').View} View */
 /** @typedef {import('./view.js').Fault} Fault */
-
-/** As in the style sheet: on a phone a request has a second line. */
-const rowHeight = () => (innerWidth <= 700 ? 44 : 32);
-const COLUMN = 64;
-const MANY_ROWS = 60;
-const MANY_COLUMNS = 40;
+/** @typedef {selecting.Place} Place */
 
 export class Schedule extends HTMLElement {
   /** @type {View | null} */
   #view = null;
-  /** @type {Map<string, Fault[]>} */
-  #faults = new Map();
+  selection = selecting.only({ row: 0, column: 0 });
+  /** What was done last, where the grid itself does not show it. */
+  #told = '';
+  #isDetailed = false;
+  #renaming = -1;
+  /** The field in which the caret moves inside the text. @type {EventTarget | null} */
+  editing = null;
   #shownStep = -1;
-  /** The cell to put the keyboard in once it is there. @type {{row: number, column: number} | null} */
+  #drawn = '';
+  /** The cell to put the keyboard in once it is there. @type {Place | 'rename' | 'details' | null} */
   #wanted = null;
-  #lastRow = 0;
+  /** The draft that undo or redo leads away from. @type {import('../core/edits.js').Scenario | null} */
+  #left = null;
 
   connectedCallback() {
-    this.addEventListener('scroll', () => this.#draw(), { capture: true, passive: true });
+    this.addEventListener('scroll', () => this.#scrolled(), { capture: true, passive: true });
     this.addEventListener('click', (event) => this.#clicked(/** @type {HTMLElement} */ (event.target)));
-    this.addEventListener('change', (event) => this.#changed(/** @type {HTMLInputElement} */ (event.target)));
+    this.addEventListener('change', (event) => this.commit(/** @type {HTMLInputElement} */ (event.target)));
     this.addEventListener('keydown', (event) => this.#key(event));
-    this.addEventListener('focusin', (event) => {
-      if (event.target instanceof HTMLInputElement) event.target.select();
-      const { row } = /** @type {HTMLElement} */ (event.target).dataset;
-      if (row !== undefined) this.#lastRow = Number(row);
-      this.#say();
+    this.addEventListener('focusin', (event) => this.#focused(/** @type {HTMLElement} */ (event.target)));
+    this.addEventListener('pw-edit', (event) => this.#edited(/** @type {CustomEvent} */ (event).detail));
+    this.addEventListener('pw-rename', (event) => this.#rename(/** @type {CustomEvent} */ (event).detail.row));
+    this.addEventListener('pw-details', (event) => this.#openDetails(/** @type {CustomEvent} */ (event).detail));
+    document.addEventListener('pw-undo', () => (this.#left = this.#view?.canUndo ? this.#view.draft : null));
+    document.addEventListener('pw-redo', () => (this.#left = this.#view?.canRedo ? this.#view.draft : null));
+    document.addEventListener('keydown', (event) => {
+      if (event.key !== 'F8' || !this.#view?.faults.length || document.querySelector('dialog[open]')) return;
+      event.preventDefault();
+      this.#nextFault(event.shiftKey ? -1 : 1);
     });
+    connectPointer(this);
+    connectClipboard(this);
     this.#resized.observe(this);
   }
 
   #resized = new ResizeObserver(() => this.#say());
 
-  /** @param {View} view */
+  /** @param {View | null} view */
   set view(view) {
+    if (!view) return;
+    const old = this.#view;
     this.#view = view;
-    this.#faults = new Map();
-    for (const fault of view.faults) {
-      const { step, reqId } = placeOf(view.draft, fault);
-      const place = `${step ?? ''}|${reqId ?? ''}`;
-      this.#faults.set(place, [...(this.#faults.get(place) ?? []), fault]);
+    const size = this.size;
+    this.selection = selecting.fitted(this.selection, size) ?? selecting.only({ row: 0, column: 0 });
+    if (old && old.draft !== view.draft && this.#left) {
+      const place = placeOfChange(this.#left, view.draft);
+      this.#left = null;
+      if (place && document.activeElement?.closest('.details')) this.selection = selecting.only(place);
+      else this.#wanted ??= place;
     }
-    this.#draw();
+    if (old && old.draft !== view.draft && this.#renaming >= view.draft.requests.length) this.#renaming = -1;
+    this.draw();
     if (this.#shownStep !== view.index) {
       this.#shownStep = view.index;
-      const scroller = this.querySelector('.scroll');
-      const head = this.querySelector('thead th')?.getBoundingClientRect().width ?? 0;
-      if (scroller) scroller.scrollLeft = scrollTo({ scroll: scroller.scrollLeft, extent: scroller.clientWidth - head, size: COLUMN, index: view.index });
+      const scroller = this.#scroller;
+      if (scroller) scroller.scrollLeft = scrollTo({ scroll: scroller.scrollLeft, extent: scroller.clientWidth - this.#headWidth, size: COLUMN, index: view.index });
     }
+  }
+
+  get view() {
+    return this.#view;
+  }
+
+  get #scroller() {
+    return this.querySelector('.plan .scroll');
+  }
+
+  get #headWidth() {
+    return this.querySelector('.plan thead th')?.getBoundingClientRect().width ?? 0;
+  }
+
+  /** @returns {selecting.Size} */
+  get size() {
+    return { rows: this.#view?.draft.requests.length ?? 0, columns: this.#view?.draft.steps.length ?? 0 };
+  }
+
+  /** @param {Place} place @returns {HTMLInputElement | null} */
+  field({ row, column }) {
+    return this.querySelector(`.plan input[data-row="${row}"][data-column="${column}"]`);
+  }
+
+  /** @param {EventTarget | null} target @returns {Place | null} the cell of a field */
+  placeOfField(target) {
+    const { row, column } = target instanceof HTMLInputElement ? target.dataset : {};
+    return row === undefined || column === undefined ? null : { row: Number(row), column: Number(column) };
+  }
+
+  /** Whether a field holds something that is not in the draft yet. @param {HTMLInputElement} input */
+  isTyped(input) {
+    return input.value !== input.defaultValue;
   }
 
   /** @param {HTMLElement} target */
   #clicked(target) {
     const button = target.closest('button');
-    if (!button) return;
-    const { goStep, edit, req, step } = button.dataset;
-    if (edit !== undefined || button.dataset.notice !== undefined) this.#wanted = this.#after(button);
+    const view = this.#view;
+    if (!button || !view) return;
+    const { goStep, edit, req, step, requestMenu, stepMenu, stay } = button.dataset;
+    if ((edit !== undefined && stay === undefined) || button.dataset.notice !== undefined) this.#wanted = this.#after(button);
     if (button.dataset.menu !== undefined) this.#menu(/** @type {HTMLInputElement} */ (button.previousElementSibling));
+    else if (requestMenu !== undefined) this.#openMenu(button.getAttribute('aria-label') ?? '', requestItems(view, Number(requestMenu)), button);
+    else if (stepMenu !== undefined) this.#openMenu(button.getAttribute('aria-label') ?? '', stepItems(view, Number(stepMenu)), button, button.parentElement);
+    else if (button.dataset.nextFault !== undefined) this.#nextFault(1);
+    else if (button.dataset.detailsToggle !== undefined) this.#toggleDetails();
     else if (goStep !== undefined) say(this, 'go', { step: Number(goStep) });
-    else if (edit === 'fix') say(this, 'edit', { kind: 'fix', patch: this.#view?.faults[Number(button.dataset.fault)]?.fix });
+    else if (edit === 'fix') say(this, 'edit', { kind: 'fix', patch: view.faults[Number(button.dataset.fault)]?.fix });
     else if (edit !== undefined) say(this, 'edit', { kind: edit, req_id: req, step: Number(step) });
   }
 
-  /** @param {HTMLInputElement} input */
-  #changed(input) {
-    const { step, req, prompt } = input.dataset;
+  /** What a field of the grid holds goes into the draft. @param {HTMLInputElement} input */
+  commit(input) {
+    const place = this.placeOfField(input);
+    const view = this.#view;
+    if (input.dataset?.rename !== undefined) this.#renamed(input);
+    if (!place || !view || !this.isTyped(input)) return;
     const value = readEntry(input.value);
-    const { t } = /** @type {View} */ (this.#view);
-    if (prompt !== undefined) say(this, 'edit', { kind: 'prompt', request: Number(prompt), value });
-    else if (step !== undefined) {
-      input.value = value === 'finish' || value === 'preempt' ? markWord(t, value) : String(value ?? '');
-      say(this, 'edit', { kind: 'entry', step: Number(step), req_id: req, value });
-    }
+    this.editing = null;
+    if (place.column >= 0) input.value = value === 'finish' || value === 'preempt' ? markWord(view.t, value) : String(value ?? '');
+    input.defaultValue = input.value;
+    if (place.column < 0) say(this, 'edit', { kind: 'prompt', request: place.row, value });
+    else say(this, 'edit', { kind: 'entry', step: place.column, req_id: input.dataset.req, value });
   }
 
   /** @param {KeyboardEvent} event */
   #key(event) {
     const input = event.target;
-    if (!(input instanceof HTMLInputElement)) return;
-    if (event.key === 'Enter') {
-      event.preventDefault();
-      input.dispatchEvent(new Event('change', { bubbles: true }));
-      input.select();
-      return;
-    }
-    if (event.key === 'Escape') {
-      event.stopPropagation();
-      input.value = input.defaultValue;
-      input.select(); // the keyboard stays where it is
-      return;
-    }
-    if (event.altKey && event.key === 'ArrowDown' && input.dataset.step !== undefined) {
-      event.preventDefault();
-      this.#menu(input);
-      return;
-    }
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (!step || event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
-    const whole = input.selectionStart === 0 && input.selectionEnd === input.value.length;
-    if (step[1] !== 0 && !whole) return;
-    const [row, column] = [Number(input.dataset.row) + step[0], Number(input.dataset.column) + step[1]];
-    const next = /** @type {HTMLInputElement | null} */ (this.querySelector(`input[data-row="${row}"][data-column="${column}"]`));
-    if (!next) return;
+    const view = this.#view;
+    if (!view || !(input instanceof HTMLElement)) return;
+    if (input.dataset.rename !== undefined) return this.#renameKey(event, /** @type {HTMLInputElement} */ (input));
+    if (input.closest('.details')) return this.#detailsKey(event, input);
+    const place = this.placeOfField(input);
+    if (!place || !(input instanceof HTMLInputElement)) return;
+    const action = actionOf(event, { isEditing: this.editing === input, isTyped: this.isTyped(input) });
+    if (action.do === 'native') return;
+    if (action.do === 'move' && event.key === 'Tab' && !this.#isInside(place, action)) return this.commit(input);
     event.preventDefault();
-    next.focus();
+    if (action.do === 'restore') event.stopPropagation();
+    this.#told = '';
+    const rectangle = selecting.rectangle(this.selection);
+    switch (action.do) {
+      case 'move':
+        this.commit(input);
+        return this.go({ row: place.row + action.down, column: place.column + action.right });
+      case 'extend':
+        return this.select(selecting.extend(this.selection, action.down, action.right, this.size));
+      case 'all':
+        return this.select(selecting.everything(this.size));
+      case 'edge':
+        return this.go({ row: action.to === 'first' ? 0 : action.to === 'last' ? this.size.rows - 1 : place.row, column: action.to === 'start' || action.to === 'first' ? 0 : this.size.columns - 1 });
+      case 'clear':
+        return say(this, 'edit', { kind: 'clear', at: rectangle });
+      case 'fill':
+        input.defaultValue = input.value;
+        return say(this, 'edit', { kind: 'paste', at: rectangle, block: [[input.value]] });
+      case 'restore':
+        input.value = input.defaultValue;
+        this.editing = null;
+        input.select(); // the keyboard stays where it is
+        return this.select(selecting.only(place));
+      case 'edit':
+        this.editing = input;
+        return input.setSelectionRange(input.value.length, input.value.length);
+      case 'menu':
+        this.commit(input);
+        return this.#menu(input);
+      case 'details':
+        this.commit(input);
+        return this.#openDetails({});
+      case 'arrange':
+        this.commit(input);
+        return this.#arrange(place, action);
+    }
   }
 
-  #draw() {
+  /** @param {Place} place @param {{down: number, right: number}} by */
+  #isInside({ row, column }, { down, right }) {
+    return row + down >= 0 && row + down < this.size.rows && column + right >= -1 && column + right < this.size.columns;
+  }
+
+  /** The request, or the step, of a cell one place further. @param {Place} place @param {{down: number, right: number}} by */
+  #arrange(place, { down, right }) {
+    const to = { row: place.row + down, column: place.column + right };
+    if (!this.#isInside(place, { down, right }) || (right !== 0 && (place.column < 0 || to.column < 0))) return;
+    this.#wanted = to;
+    say(this, 'edit', down !== 0 ? { kind: 'move-request', row: place.row, by: down } : { kind: 'move-step', step: place.column, by: right });
+  }
+
+  /** The keyboard goes to a cell, or to the nearest there is. @param {Place} place */
+  go(place) {
+    const to = selecting.clip(place, this.size);
+    this.#bring(to);
+    const field = this.field(to);
+    if (!field) return;
+    if (field === document.activeElement) {
+      field.select();
+      this.select(selecting.only(to));
+    } else field.focus({ preventScroll: true });
+    /** @type {HTMLElement | null} */ (this.#scroller)?.style.setProperty('--heads', `${this.#headWidth + 2}px`);
+    field.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }
+
+  /** @param {selecting.Selection} selection */
+  select(selection) {
+    this.selection = selection;
+    this.#bring(selection.head);
+    this.draw();
+  }
+
+  /** Another thing to say of what was done. @param {string} words */
+  tell(words) {
+    this.#told = words;
+    this.draw();
+  }
+
+  /** Scrolls a cell of a large grid into what is drawn. @param {Place} place */
+  #bring({ row, column }) {
+    const scroller = this.#scroller;
+    if (!scroller) return;
+    const head = this.querySelector('.plan thead')?.getBoundingClientRect().height ?? 28;
+    const top = scrollTo({ scroll: scroller.scrollTop, extent: scroller.clientHeight - head, size: rowHeight(), index: row, margin: 0 });
+    const left = column < 0 ? scroller.scrollLeft : scrollTo({ scroll: scroller.scrollLeft, extent: scroller.clientWidth - this.#headWidth, size: COLUMN, index: column, margin: 0 });
+    if (top === scroller.scrollTop && left === scroller.scrollLeft) return;
+    scroller.scrollTop = top;
+    scroller.scrollLeft = left;
+    this.#scrolled();
+  }
+
+  /** @param {HTMLElement} target */
+  #focused(target) {
+    const place = this.placeOfField(target);
+    if (place) {
+      if (this.editing !== target) this.editing = null;
+      /** @type {HTMLInputElement} */ (target).select();
+      const { anchor } = this.selection;
+      if (anchor.row !== place.row || anchor.column !== place.column) {
+        this.selection = selecting.only(place);
+        this.#told = '';
+      }
+      this.draw();
+    }
+    this.#say();
+  }
+
+  /** Another part of a large grid is in sight. A field that is typed in keeps its text: it goes into the draft first. */
+  #scrolled() {
+    const view = this.#view;
+    if (!view) return;
+    const { rows, columns } = windowOf(view, this.#scroller);
+    if (`${rows.first}|${rows.last}|${columns.first}|${columns.last}` === this.#drawn) return;
+    const field = document.activeElement;
+    const place = this.placeOfField(field);
+    const isOurs = place !== null && this.contains(field);
+    if (isOurs && field instanceof HTMLInputElement) this.commit(field);
+    this.draw();
+    // The elements of the cells are used again for others: the keyboard stays with its cell, or leaves with it.
+    if (!isOurs || (field instanceof HTMLInputElement && this.placeOfField(field)?.row === place.row && this.placeOfField(field)?.column === place.column)) return;
+    const again = this.field(place);
+    if (again) again.focus({ preventScroll: true });
+    else if (field instanceof HTMLElement) field.blur();
+  }
+
+  draw() {
     const view = this.#view;
     if (!view) return;
     const { t, draft } = view;
     const now = view.stage === 'schedule' || view.stage === 'all';
+    const frame = this.#frame(view);
+    this.#drawn = `${frame.rows.first}|${frame.rows.last}|${frame.columns.first}|${frame.columns.last}`;
     render(
       html`<section class="panel schedule ${now ? 'now' : ''}" data-stage="schedule" data-current=${view.stage === 'schedule' ? '' : nothing} aria-labelledby="title-schedule">
-        <header>
-          <h2 id="title-schedule"><button type="button" data-stage-button aria-current=${view.stage === 'schedule' ? 'step' : nothing} @click=${() => say(this, 'go', { stage: 'schedule' })}>${t('stage.schedule')}</button></h2>
-          ${sentence(view)}
-          ${view.faults.length > 0 ? nothing : elementSteps(view, 'schedule')}
-          <span class="tools">
-            ${draft.steps.length > 1 && view.index < draft.steps.length ? html`<button type="button" class="btn" data-edit="remove-step" data-step=${view.index}>${t('schedule.remove_step', { step: view.index })}</button>` : nothing}
-            ${view.canUndo || view.canRedo ? html`<button type="button" class="btn" data-undo aria-disabled=${view.canUndo ? nothing : 'true'} @click=${() => view.canUndo && say(this, 'undo')}>${t('edit.undo')}</button><button type="button" class="btn" data-redo aria-disabled=${view.canRedo ? nothing : 'true'} @click=${() => view.canRedo && say(this, 'redo')}>${t('edit.redo')}</button>` : nothing}
-          </span>
-        </header>
+        ${scheduleHead(view, { told: this.#said(view), isDetailed: this.#isDetailed })}
         ${view.stage === 'schedule' ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p class="why">${t('stage.schedule.why')} ${termButton('schedule', t('terms.more'), { kind: 'inline' })}</p></div>` : nothing}
-        ${draft.requests.length === 0 ? this.#empty(view) : html`<div class="beside"><div class="plan">${this.#grid(view)}${callout(view)}</div>${now && !view.step.empty ? this.#order(view) : nothing}</div>`}
-        ${draft.requests.length === 0 ? callout(view) : nothing}
+        ${draft.requests.length === 0 ? this.#empty(view) : html`<div class="beside"><div class="plan">${scheduleGrid(view, frame)}${callout(view, this.selection.anchor)}</div>${now && !view.step.empty ? this.#order(view) : nothing}</div>`}
+        ${draft.requests.length === 0 ? callout(view, null) : nothing}
+        ${this.#isDetailed && draft.requests.length > 0 ? scheduleDetails(view, this.selection.anchor) : nothing}
       </section>
-      <pw-entry-menu></pw-entry-menu>`,
+      <pw-schedule-menu></pw-schedule-menu>`,
       this,
     );
     this.#say();
     this.#focusWanted();
+  }
+
+  /** @param {View} view @returns {import('./schedule-grid.js').Frame} */
+  #frame(view) {
+    const places = view.faults.map((fault) => placeOf(view.draft, fault));
+    return {
+      ...windowOf(view, this.#scroller),
+      active: this.selection.anchor,
+      selected: selecting.isMany(this.selection) ? selecting.rectangle(this.selection) : null,
+      faults: new Set(places.map(({ step, reqId }) => `${step ?? ''}|${reqId ?? ''}`)),
+      faultySteps: new Set(places.flatMap(({ step }) => (step === null ? [] : [step]))),
+      renaming: this.#renaming,
+    };
+  }
+
+  /** How much is selected, or what was done last. @param {View} view */
+  #said({ t, draft }) {
+    if (this.#told || !selecting.isMany(this.selection)) return this.#told;
+    const { top, left, bottom, right } = selecting.rectangle(this.selection);
+    const names = new Set(draft.requests.slice(top, bottom + 1).map(({ req_id }) => req_id));
+    const tokens = draft.steps.slice(Math.max(0, left), right + 1).reduce((sum, step) => sum + (step.num_scheduled_tokens ?? []).reduce((all, [name, count]) => all + (names.has(name) ? Number(count) || 0 : 0), 0), 0);
+    return t('selection.size', { requests: t('count.requests', { n: bottom - top + 1 }), steps: t('count.steps', { n: right - left + 1 }), tokens: t('count.tokens', { n: tokens }) });
   }
 
   /** @param {View} view */
@@ -160,74 +343,55 @@ export class Schedule extends HTMLElement {
     return html`<div class="empty" data-empty-scenario><p>${t('schedule.empty')}</p><button type="button" class="btn main" data-edit="add-request" data-step="0">${t('schedule.first_request')}</button></div>`;
   }
 
-  /** @param {View} view */
-  #grid(view) {
-    const { t, draft } = view;
-    const scroller = this.querySelector('.scroll');
-    const head = this.querySelector('thead th')?.getBoundingClientRect().width ?? 260;
-    const rows = draft.requests.length <= MANY_ROWS ? { first: 0, last: draft.requests.length, before: 0, after: 0 } : visible({ scroll: scroller?.scrollTop ?? 0, extent: scroller?.clientHeight || 220, size: rowHeight(), count: draft.requests.length });
-    const columns = draft.steps.length <= MANY_COLUMNS ? { first: 0, last: draft.steps.length, before: 0, after: 0 } : visible({ scroll: scroller?.scrollLeft ?? 0, extent: (scroller?.clientWidth || 900) - head, size: COLUMN, count: draft.steps.length });
-    const steps = Array.from({ length: columns.last - columns.first }, (_, place) => columns.first + place);
-    const gap = (/** @type {number} */ width) => (width > 0 ? html`<td class="gap" aria-hidden="true" .style=${`min-width:${width}px`}></td>` : nothing);
-    const spacer = (/** @type {number} */ height) => (height > 0 ? html`<tr aria-hidden="true"><td .style=${`height:${height}px`}></td></tr>` : nothing);
-    return html`<div class="scroll" role="presentation"><table aria-label=${t('schedule.label')}>
-      <thead><tr><th scope="col" class="r"><span class="vh">${t('table.request')}</span><button type="button" class="btn" data-edit="add-request" data-step=${view.index}>${t('schedule.add_request')}</button></th>${gap(columns.before)}
-        ${steps.map((step) => html`<th scope="col" class="${step === view.index ? 'now' : ''} ${view.stopped && step >= view.stopped.step ? 'stopped' : ''}"><button type="button" data-go-step=${step} aria-current=${step === view.index ? 'step' : nothing} ?data-fault=${this.#stepFault(step)}>${t('step.name', { step })}</button></th>`)}
-        ${gap(columns.after)}<th class="add"><button type="button" class="btn" data-edit="add-step">${t('schedule.add_step')}</button></th></tr></thead>
-      <tbody>${spacer(rows.before)}
-        ${draft.requests.slice(rows.first, rows.last).map((request, place) => this.#row(view, request, rows.first + place, steps, gap(columns.before), gap(columns.after)))}
-        ${spacer(rows.after)}</tbody>
-    </table></div>`;
-  }
-
-  /** @param {View} view @param {import('../core/edits.js').ScenarioRequest} request @param {number} row @param {number[]} steps @param {unknown} before @param {unknown} after */
-  #row(view, request, row, steps, before, after) {
-    const { t, draft } = view;
-    const name = request.req_id;
-    const length = request.prompt_len ?? request.prompt_token_ids?.length ?? 0;
-    const walk = walkOf(draft);
-    const [before_field, after_field] = t('schedule.prompt').split('{n}');
-    const bad = this.#faults.has(`|${name}`);
-    return html`<tr class=${requestClass(view, name)} data-req=${name}>
-        <th scope="row" class="r"><span class="who">${requestTag(view, name)}${progress(view, name, length)}
-          <label class="prompt">${before_field.trim()}<input class="num" inputmode="numeric" autocomplete="off" data-prompt=${row} data-row=${row} data-column="-1" .value=${String(length)} .defaultValue=${String(length)} aria-label=${t('schedule.prompt_of', { req_id: name })} aria-invalid=${bad ? 'true' : nothing} ?readonly=${request.prompt_token_ids !== undefined}>${after_field.trim()}</label>
-          <span class="where">${whereabouts(view, name)}</span>
-          <button type="button" class="btn remove" data-edit="remove-request" data-req=${name} aria-label=${t('schedule.remove_request', { req_id: name })} title=${t('schedule.remove_request', { req_id: name })}>×</button></span></th>
-        ${before}${steps.map((step) => scheduleCell(view, { req_id: name, row, step, where: walk.where(step, row), isBad: this.#faults.has(`${step}|${name}`) }))}${after}
-      </tr>`;
-  }
-
-  /** @param {number} step */
-  #stepFault(step) {
-    return [...this.#faults.keys()].some((place) => place.startsWith(`${step}|`));
-  }
-
   /** Puts what is wrong where it belongs. */
   #say() {
     const box = /** @type {HTMLElement | null} */ (this.querySelector('.plan .callout'));
     const panel = /** @type {HTMLElement | null} */ (this.querySelector('.panel'));
     if (!box || !panel || !this.#view?.faults.length) return;
-    placeCallout(box, anchorOf(panel, this.#view), panel);
+    placeCallout(box, anchorOf(panel, this.#view, this.selection.anchor), panel);
   }
 
-  /** @param {HTMLInputElement} field */
+  /** The menu of a field's cell, or of its request. @param {HTMLInputElement} field */
   #menu(field) {
-    if (this.#view) /** @type {import('./schedule-cell.js').EntryMenu} */ (this.querySelector('pw-entry-menu')).open(this.#view, field);
+    const place = this.placeOfField(field);
+    const view = this.#view;
+    if (!place || !view) return;
+    const { req_id } = view.draft.requests[place.row];
+    if (place.column < 0) this.#openMenu(view.t('request.menu', { req_id }), requestItems(view, place.row), field);
+    else this.#openMenu(view.t('entry.menu', { req_id, step: place.column }), cellItems(view, place), field, field.parentElement);
   }
 
-  /** Which cell a button leads to: what it adds, or what takes the place of what it removes. @param {HTMLButtonElement} button */
-  #after({ dataset: { edit, req, notice, fault: number } }) {
+  /** @param {string} label @param {import('./schedule-menu.js').Item[]} items @param {HTMLElement} opener @param {HTMLElement | null} [beside] */
+  #openMenu(label, items, opener, beside) {
+    /** @type {import('./schedule-menu.js').ScheduleMenu} */ (this.querySelector('pw-schedule-menu')).open(label, items, opener, beside ?? opener);
+  }
+
+  /** What an edit of this element means for the keyboard. @param {any} what */
+  #edited(what) {
+    const view = this.#view;
+    if (!view) return;
+    const { row } = what;
+    if (what.kind === 'rename') {
+      const fault = nameFault(view.draft, row, what.text.trim());
+      if (fault) this.tell(view.t(`request.name.${fault}`, { req_id: what.text.trim() }));
+    }
+    if (what.kind === 'duplicate-request') this.#wanted = { row: row + 1, column: this.selection.anchor.column };
+    if (what.kind === 'remove-request') this.#wanted = { row: Math.max(0, Math.min(view.draft.requests.findIndex(({ req_id }) => req_id === what.req_id), this.size.rows - 2)), column: Math.min(view.index, this.size.columns - 1) };
+    if (what.kind === 'insert-step') this.#wanted = { row: this.selection.anchor.row, column: what.step };
+    if (what.kind === 'duplicate-step') this.#wanted = { row: this.selection.anchor.row, column: what.step + 1 };
+    if (what.kind === 'remove-step') this.#wanted = { row: this.selection.anchor.row, column: Math.min(what.step, this.size.columns - 2) };
+  }
+
+  /** Which cell a button leads to: what it adds, or what it repairs. @param {HTMLButtonElement} button @returns {Place | null} */
+  #after({ dataset: { edit, notice, fault: number } }) {
     const view = /** @type {View} */ (this.#view);
     const { requests, steps } = view.draft;
+    const { row } = this.selection.anchor;
     if (edit === 'add-request') return { row: requests.length, column: steps.length > 0 ? view.index : 0 };
-    if (edit === 'add-step') return { row: this.#lastRow, column: steps.length };
-    if (edit === 'remove-request') return { row: Math.min(requests.findIndex(({ req_id }) => req_id === req), requests.length - 2), column: view.index };
-    if (edit === 'remove-step') return { row: this.#lastRow, column: Math.min(view.index, steps.length - 2) };
+    if (edit === 'add-step') return { row, column: steps.length };
     if (edit === 'fix' || notice) {
-      const places = (number === undefined ? view.faults : [view.faults[Number(number)]]).map((fault) => placeOf(view.draft, fault));
-      const { step, reqId } = places.find((place) => place.reqId !== null) ?? places[0];
-      const row = requests.findIndex(({ req_id }) => req_id === reqId);
-      return { row: row < 0 ? this.#lastRow : row, column: step ?? -1 };
+      const places = placesOf(view, number === undefined ? view.faults : [view.faults[Number(number)]]);
+      return (places.find((place) => place.row >= 0) ?? places[0])?.row >= 0 ? (places.find((place) => place.row >= 0) ?? null) : { row, column: places[0]?.column ?? -1 };
     }
     return null;
   }
@@ -235,16 +399,75 @@ export class Schedule extends HTMLElement {
   #focusWanted() {
     const wanted = this.#wanted;
     if (!wanted) return;
-    const field = /** @type {HTMLInputElement | null} */ (this.querySelector(`input[data-row="${wanted.row}"][data-column="${wanted.column}"]`));
-    if (!field) {
-      // Beyond what is drawn of a large grid: scrolling there draws it.
-      const scroller = this.querySelector('.scroll');
-      if (scroller) scroller.scrollTop = wanted.row * rowHeight();
-      if (scroller) scroller.scrollLeft = wanted.column * COLUMN;
+    if (wanted === 'rename' || wanted === 'details') {
+      const field = /** @type {HTMLInputElement | null} */ (this.querySelector(wanted === 'rename' ? 'input[data-rename]' : '.details input'));
+      this.#wanted = null;
+      field?.focus();
+      field?.select();
       return;
     }
+    const { rows, columns } = this.size;
+    if (wanted.row >= rows || wanted.column >= columns) return; // not there yet
     this.#wanted = null;
-    field.focus();
+    this.go(wanted);
+  }
+
+  /** From one place that something is wrong at to the next. @param {1 | -1} by */
+  #nextFault(by) {
+    const view = /** @type {View} */ (this.#view);
+    const { anchor } = this.selection;
+    const places = placesOf(view, view.faults).map(({ row, column }) => ({ row: row < 0 ? anchor.row : row, column: Math.min(column, this.size.columns - 1) }));
+    const at = places.findIndex(({ row, column }) => row === anchor.row && column === anchor.column);
+    const isHere = at >= 0 && this.contains(document.activeElement);
+    if (places.length > 0) this.go(places[(isHere ? at + by + places.length : 0) % places.length]);
+  }
+
+  /** @param {number} row */
+  #rename(row) {
+    this.#renaming = row;
+    this.#wanted = 'rename';
+    this.draw();
+  }
+
+  /** @param {HTMLInputElement} input */
+  #renamed(input) {
+    const row = Number(input.dataset.rename);
+    if (this.#renaming !== row) return;
+    this.#renaming = -1;
+    if (this.isTyped(input)) say(this, 'edit', { kind: 'rename', row, text: input.value });
+    this.draw();
+  }
+
+  /** @param {KeyboardEvent} event @param {HTMLInputElement} input */
+  #renameKey(event, input) {
+    if (event.key !== 'Enter' && event.key !== 'Escape') return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === 'Escape') input.value = input.defaultValue;
+    this.#wanted = { row: Number(input.dataset.rename), column: this.selection.anchor.column };
+    this.#renamed(input);
+  }
+
+  #toggleDetails() {
+    this.#isDetailed = !this.#isDetailed;
+    this.draw();
+  }
+
+  /** @param {{row?: number, column?: number}} place */
+  #openDetails({ row, column }) {
+    if (row !== undefined && column !== undefined) this.selection = selecting.only({ row, column });
+    this.#isDetailed = true;
+    this.#wanted = 'details';
+    this.draw();
+  }
+
+  /** Escape gives a field its value back, then the keyboard to the cell. @param {KeyboardEvent} event @param {HTMLElement} target */
+  #detailsKey(event, target) {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (target instanceof HTMLInputElement && this.isTyped(target) && target.type !== 'checkbox') target.value = target.defaultValue;
+    else this.go(this.selection.anchor);
   }
 
   /** The schedule in its own order. @param {View} view */
@@ -253,40 +476,6 @@ export class Schedule extends HTMLElement {
     const owner = ownerAlong(view.links, 'schedule_idx');
     return html`<div class="order">${tables.map((table) => html`<pw-rows .data=${{ view, label: view.t('schedule.order'), axis: table.axis, entries: Array.from({ length: table.count }, (_, entry) => entry), lines: table.lines, big: true, owner }}></pw-rows>`)}</div>`;
   }
-}
-
-/** What the step runs; in its place, while the draft cannot be run, that the board is not the draft's. @param {View} view */
-function sentence(view) {
-  const { t, draft, faults, hasBoard } = view;
-  if (faults.length > 0) return html`<p class="sentence wrong" data-notice="last-valid"><span class="says">${t(hasBoard ? 'notice.last_valid' : 'notice.not_yet')}</span><span class="short">${t('notice.not_run')}</span> ${hasBoard ? html`<button type="button" class="btn" data-notice="revert" @click=${(/** @type {Event} */ event) => event.currentTarget && say(event.currentTarget, 'revert')}>${t('notice.revert')}</button>` : nothing}</p>`;
-  return html`<p class="sentence">${draft.requests.length > 0 && isComputed(view) ? stageSentence(view.step, 'schedule', t) : nothing}</p>`;
-}
-
-/** How much of the prompt was computed before the step on screen. @param {View} view @param {string} name @param {number} length */
-function progress(view, name, length) {
-  const done = computed(view, name);
-  const part = done === null ? 0 : Math.min(100, (done / Math.max(1, length)) * 100);
-  return html`<span class="bar" aria-hidden="true"><i .style=${`width:${part}%`}></i></span>`;
-}
-
-/** @param {View} view @param {string} name */
-function computed(view, name) {
-  const row = view.step.rows.get(name);
-  if (row === undefined) return null;
-  const value = view.step.space('num_computed_tokens')?.get([row]) ?? NaN;
-  return isNull(value) ? null : /** @type {number} */ (value);
-}
-
-/** Whether the step on screen was run. @param {View} view */
-function isComputed(view) {
-  return view.hasBoard && view.index < (view.stopped?.step ?? view.numSteps);
-}
-
-/** @param {View} view @param {string} name */
-function whereabouts(view, name) {
-  if (!isComputed(view)) return '';
-  const done = computed(view, name);
-  return done === null ? view.t('schedule.not_in_pool') : view.t('schedule.computed', { n: done });
 }
 
 customElements.define('pw-schedule', Schedule);
