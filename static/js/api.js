@@ -53,9 +53,9 @@ export class Api {
     return this.#ask(`api/trace?${query}`, isTrace, post(scenario));
   }
 
-  /** @returns {Promise<{name: string, title: string, group: string}[]>} */
+  /** @returns {Promise<import('./core/gallery.js').Example[]>} */
   examples() {
-    return this.#ask(`api/examples?lang=${this.lang}`, Array.isArray);
+    return this.#ask(`api/examples?lang=${this.lang}`, (body) => Array.isArray(body) && body.every((one) => isObject(one) && typeof one.name === 'string' && isObject(one.size) && Array.isArray(one.sketch)));
   }
 
   /** @returns {Promise<import('./core/glossary.js').Term[]>} */

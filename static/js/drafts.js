@@ -1,14 +1,28 @@
 // @ts-check
-/** Scenarios that the reader changed, kept in this browser until they are older than the last few. */
+/**
+ * Scenarios that the reader changed, kept in this browser until they are older than the last few. What is deleted, or
+ * makes room for others, can be had back for a while.
+ */
 import { hasOutline, isMissingOr, isObject, isText } from './core/outline.js';
 
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
-/** @typedef {{id: string, saved: number, title: string, scenario: Scenario}} Draft */
+/**
+ * @typedef {object} Draft
+ * @property {string} id
+ * @property {number} saved  when it was used last
+ * @property {number} [changed]  when its scenario was changed last
+ * @property {string} title
+ * @property {Scenario} scenario
+ */
+/** @typedef {Draft & {deleted: number, pushed?: boolean}} Deleted  pushed: it made room for others */
+/** @typedef {'kept' | 'full' | 'blocked'} Kept */
 
 export const KEY = 'pagewalk.drafts';
+export const DELETED = 'pagewalk.drafts.deleted';
 /** Where what could not be read is put aside. */
 const DAMAGED = 'pagewalk.drafts.damaged';
-const MOST = 24;
+export const MOST = 24;
+export const MOST_DELETED = 8;
 
 /** @returns {Draft[]} the one used last first; empty where storage is blocked */
 export function drafts() {
@@ -17,11 +31,7 @@ export function drafts() {
 
 /** @returns {{whole: Draft[], damaged: string[]}} damaged: ids, '' where not even that can be read */
 export function read() {
-  try {
-    return parse(localStorage.getItem(KEY));
-  } catch {
-    return { whole: [], damaged: [] }; // storage is blocked
-  }
+  return parse(textOf(KEY));
 }
 
 /** @param {string | null} text @returns {{whole: Draft[], damaged: string[]}} */
@@ -54,22 +64,122 @@ export function draft(id) {
   return drafts().find((one) => one.id === id) ?? null;
 }
 
+/** What can be had back, the one deleted last first. @returns {Deleted[]} */
+export function deleted() {
+  return /** @type {Deleted[]} */ (parse(textOf(DELETED)).whole);
+}
+
+/** Whether the reader deleted it, here or in another tab. @param {string} id */
+export function isDeleted(id) {
+  return deleted().some((one) => one.id === id && !one.pushed);
+}
+
+/** Whether this browser lets the page keep anything. */
+export function isBlocked() {
+  try {
+    localStorage.getItem(KEY);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /**
- * Keeps a draft as the one used last; those not used for longest go first.
- * @param {string} id @param {Scenario} scenario @returns {'kept' | 'full' | 'blocked'}
+ * Keeps a draft as the one used last; those not used for longest make room.
+ * @param {string} id @param {Scenario} scenario @returns {Kept}
  */
 export function keep(id, scenario) {
-  const entry = { id, saved: Date.now(), title: scenario.title ?? '', scenario };
-  try {
-    localStorage.setItem(KEY, JSON.stringify([entry, ...drafts().filter((one) => one.id !== id)].slice(0, MOST)));
-    return 'kept';
-  } catch (error) {
-    return error instanceof DOMException && /quota/i.test(error.name) ? 'full' : 'blocked';
-  }
+  const before = drafts();
+  const prior = before.find((one) => one.id === id);
+  const now = Date.now();
+  const isSame = prior !== undefined && JSON.stringify(prior.scenario) === JSON.stringify(scenario);
+  const entry = { id, saved: now, changed: isSame ? (prior.changed ?? prior.saved) : now, title: scenario.title ?? '', scenario };
+  return write([entry, ...before.filter((one) => one.id !== id)]);
+}
+
+/** Another one of the same. @param {string} id @param {string} title @returns {Kept} */
+export function duplicate(id, title) {
+  const found = draft(id);
+  return found ? keep(newId(), { ...found.scenario, title }) : 'kept';
+}
+
+/** It stays where it is in the list. @param {string} id @param {string} title @returns {Kept} */
+export function rename(id, title) {
+  return write(drafts().map((one) => (one.id === id ? { ...one, changed: Date.now(), title, scenario: { ...one.scenario, title } } : one)));
+}
+
+/** @param {string} id @returns {Kept} */
+export function remove(id) {
+  const found = draft(id);
+  if (!found) return 'kept';
+  const kept = write(drafts().filter((one) => one.id !== id));
+  return kept === 'kept' ? bury([{ ...found, deleted: Date.now() }]) : kept;
+}
+
+/** Has it back where it was by its time. @param {string} id @returns {Kept} */
+export function restore(id) {
+  const found = deleted().find((one) => one.id === id);
+  if (!found || draft(id)) return 'kept';
+  const { deleted: _when, pushed: _why, ...entry } = found;
+  const back = { ...entry, saved: entry.saved ?? Date.now() };
+  // Where there is no room, it is the one just asked for that stays.
+  const list = [...drafts(), drafts().length < MOST ? back : { ...back, saved: Date.now() }];
+  return write(list.sort((a, b) => (b.saved ?? 0) - (a.saved ?? 0)));
 }
 
 export function newId() {
   return Date.now().toString(36) + Math.floor(Math.random() * 1296).toString(36);
+}
+
+/** @param {Draft[]} list @returns {Kept} */
+function write(list) {
+  const kept = put(KEY, list.slice(0, MOST));
+  if (kept !== 'kept') return kept;
+  const there = deleted();
+  const rest = there.filter(({ id }) => !list.some((one) => one.id === id));
+  if (rest.length < there.length) put(DELETED, rest);
+  const pushed = list.slice(MOST).map((one) => ({ ...one, deleted: Date.now(), pushed: true }));
+  if (pushed.length > 0) bury(pushed);
+  return kept;
+}
+
+/** @param {Deleted[]} list @returns {Kept} */
+function bury(list) {
+  const rest = deleted().filter(({ id }) => !list.some((one) => one.id === id));
+  const kept = put(DELETED, [...list, ...rest].slice(0, MOST_DELETED));
+  return kept === 'full' && rest.length > 0 ? put(DELETED, list) : kept;
+}
+
+/** @param {string} key @param {unknown} value @returns {Kept} */
+function put(key, value) {
+  try {
+    const text = JSON.stringify(value);
+    try {
+      localStorage.setItem(key, text);
+    } catch (error) {
+      // What is kept counts for more than what was deleted.
+      if (key !== KEY || !isFull(error) || localStorage.getItem(DELETED) === null) throw error;
+      localStorage.removeItem(DELETED);
+      localStorage.setItem(key, text);
+    }
+    return 'kept';
+  } catch (error) {
+    return isFull(error) ? 'full' : 'blocked';
+  }
+}
+
+/** @param {unknown} error */
+function isFull(error) {
+  return error instanceof DOMException && /quota/i.test(error.name);
+}
+
+/** @param {string} key */
+function textOf(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null; // storage is blocked
+  }
 }
 
 /** @param {any} one @returns {one is Draft} */

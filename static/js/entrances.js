@@ -6,7 +6,6 @@
  * In: the address, what the server embedded, the kept drafts. Out: openings for the workbench, and what is said of names
  * that lead nowhere.
  */
-import { Problem, Unreachable } from './api.js';
 import { parseAddress } from './core/address.js';
 import { LinkError } from './core/link.js';
 import * as drafts from './drafts.js';
@@ -117,17 +116,6 @@ export class Entrances {
     return { scenario: boot.scenario, origin: { kind: 'example', name: boot.example }, place, notices };
   }
 
-  /** The gallery: the page works without it. */
-  async listExamples() {
-    if (this.bench.examples.length > 0) return;
-    try {
-      this.bench.examples = await this.bench.api.examples();
-      this.bench.redraw();
-    } catch (error) {
-      if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
-    }
-  }
-
   /** Drafts are one list for all tabs: what another one does to the draft open here is said, and does not lose it. */
   #watchDrafts() {
     addEventListener('storage', (event) => {
@@ -139,7 +127,7 @@ export class Entrances {
     });
     // Twenty other drafts edited in another tab would have pushed it out.
     addEventListener('pagehide', () => {
-      if (this.bench.origin.kind === 'draft' && !drafts.draft(this.bench.origin.name)) this.bench.keep();
+      if (this.bench.origin.kind === 'draft' && this.bench.isKept && !drafts.draft(this.bench.origin.name)) this.bench.keep();
     });
   }
 

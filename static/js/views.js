@@ -44,7 +44,6 @@ export function viewOf(bench) {
     isKept: bench.isKept,
     canUndo: bench.undo.past.length > 0,
     canRedo: bench.undo.future.length > 0,
-    examples: bench.examples,
   };
 }
 

@@ -69,8 +69,6 @@ export class Workbench {
     this.faults = [];
     /** @type {Notice[]} */
     this.notices = [];
-    /** @type {{name: string, title: string, group: string}[]} */
-    this.examples = [];
     /** What is being opened; what is open stays until it is there. @type {Opening | null} */
     this.opening = null;
     /** Whether a scenario was ever opened. */

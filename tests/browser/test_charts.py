@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewPage
+from tests.browser.scenarios import choose_example
 
 AXE = Path(__file__).resolve().parents[1] / "js" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -164,7 +165,7 @@ def test_charts_follow_the_schedule(page: Page) -> None:
 
 def test_back_past_another_scenario_brings_the_first_one_back(page: Page) -> None:
     open_charts(page, "/?example=worked-example")
-    page.locator("[data-examples]").select_option("a-row-is-recycled")
+    choose_example(page, "a-row-is-recycled")
     expect(plot(page, "tokens")).to_have_attribute("aria-valuemax", "2")
     page.get_by_role("button", name="Close charts").click()
     expect(page.locator("pw-charts")).to_be_hidden()

@@ -6,6 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.scenarios import choose_example
+
 
 def open_page(page: Page, path: str = "/") -> None:
     page.goto(path)
@@ -167,7 +169,7 @@ def test_the_sheet_of_keys(page: Page) -> None:
 
 def test_back_returns_from_another_example(page: Page) -> None:
     open_page(page, "/?step=0&stage=batch&pin=idx_mapping.0")
-    page.locator("[data-examples]").select_option(label="A row is recycled")
+    choose_example(page, "a-row-is-recycled")
     expect(page.locator("[data-title]")).to_have_text("A row is recycled")
     expect(page).to_have_url(re.compile("example=a-row-is-recycled"))
     page.go_back()

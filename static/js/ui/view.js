@@ -47,7 +47,6 @@
  * @property {boolean} isKept  whether this browser keeps drafts
  * @property {boolean} canUndo
  * @property {boolean} canRedo
- * @property {{name: string, title: string, group: string}[]} examples
  */
 
 /**
