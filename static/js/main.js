@@ -40,6 +40,7 @@ import './ui/rail.js';
 import './ui/rows-table.js';
 import './ui/schedule.js';
 import './ui/strip.js';
+import './ui/title.js';
 import { Workbench } from './workbench.js';
 
 /** @typedef {import('./ui/view.js').View} View */
@@ -48,7 +49,7 @@ const embedded = (/** @type {string} */ id) => JSON.parse(document.getElementByI
 const boot = embedded('pw-boot');
 const t = translator(embedded('pw-catalogue'));
 const root = /** @type {HTMLElement} */ (document.querySelector('[data-workbench]'));
-const elements = ['pw-notices', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-find', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
+const elements = ['pw-notices', 'pw-title', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-find', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
 const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
 const lighting = new Lighting(root);
 
@@ -248,6 +249,7 @@ function connectElements() {
     if (kept) entrances.openAs(() => kept.scenario, { kind: 'draft', name: kept.id });
   });
   on('link', ({ text }) => entrances.openLink(text));
+  on('new', () => entrances.openAs(() => ({ version: 1, requests: [], steps: [] }), { kind: 'draft', name: drafts.newId() }));
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
 }
 
