@@ -6,12 +6,11 @@ import { isCount } from './cell.js';
 
 /** @typedef {import('./view.js').View} View */
 
-const DIGIT = 7.6;
-/** Pixels, by how the page is shown: the room beside a number, the narrowest column, the heads of strips; `row` and `big` are the tokens `--row` and `--row-big`. */
+/** Pixels, by how the page is shown: a digit, the room beside a number, the narrowest column, the heads of strips; `row` and `big` are the tokens `--row` and `--row-big`. */
 const SIZES = {
-  board: { room: 16, least: 56, head: 148, headBig: 188, row: 26, big: 30 },
-  present: { room: 12, least: 50, head: 136, headBig: 136, row: 22, big: 22 },
-  embed: { room: 14, least: 48, head: 140, headBig: 160, row: 26, big: 28 },
+  board: { digit: 7.6, room: 16, least: 56, head: 148, headBig: 188, row: 26, big: 30 },
+  present: { digit: 8.8, room: 12, least: 54, head: 108, headBig: 108, row: 22, big: 22 },
+  embed: { digit: 7.6, room: 14, least: 48, head: 140, headBig: 160, row: 26, big: 28 },
 };
 
 /** Long enough to widen all the other columns; a strip that shows it is wider than its neighbours. */
@@ -45,9 +44,9 @@ export function headWidth({ mode }, big) {
 
 /** @param {View} view @param {string[]} names */
 export function widthOf(view, names) {
-  const { room, least } = SIZES[view.mode];
+  const { digit, room, least } = SIZES[view.mode];
   const longest = names.reduce((most, name) => Math.max(most, digits(view.step.space(name))), 0);
-  return Math.max(least, Math.ceil(longest * DIGIT) + room);
+  return Math.max(least, Math.ceil(longest * digit) + room);
 }
 
 /** Characters of the longest number; words are set small enough for the narrowest column. @param {import('../core/trace.js').Space | null} space */

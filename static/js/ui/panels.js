@@ -35,6 +35,7 @@ export function panelOf(stage, view, big, sizes) {
 function shownSmall(view, stage, space) {
   if (stage === 'batch' && view.control) return ORDERED.includes(space);
   if (view.stage === 'state-pool' && stage === 'batch') return space === 'idx_mapping';
+  if (view.mode === 'present' && stage === 'state-pool') return space === 'num_computed_tokens'; // beside the batch: which rows they are
   return isKey(stage, space);
 }
 

@@ -93,7 +93,7 @@ export class Plan extends HTMLElement {
       ${isCut || count > MANY_ROWS ? html`<p class="window">${isCut ? t('plan.steps', { first: String(steps[0]), last: String(steps[steps.length - 1]), n: range.last - range.first + 1 }) : nothing} ${count > MANY_ROWS ? t('plan.requests', { n: count }) : nothing}</p>` : nothing}`;
   }
 
-  /** @param {View} view @param {import('../core/edits.js').ScenarioRequest} request @param {number} row @param {number[]} steps @param {string[]} names */
+  /** @param {View} view @param {import('../core/edits.js').ScenarioRequest} request @param {number} row @param {number[]} steps @param {(string | null)[]} names */
   #row(view, request, row, steps, names) {
     const { t, draft, index } = view;
     const name = request.req_id;

@@ -34,8 +34,8 @@ import { termName } from './terms.js';
  */
 
 const WINDOWED = 80;
-/** Width of what stands behind the last column. */
-const END = 36;
+/** Width of what stands behind the last column: where the tokens end. */
+const END = { tokens: 36, others: 8 };
 
 /** @type {Map<string, {left: number, strips: Set<TokenStrip>}>} */
 const together = new Map();
@@ -157,12 +157,13 @@ export class TokenStrip extends HTMLElement {
     const edge = (/** @type {number} */ entry) => `${this.#boundaries.starts.has(entry) ? 'q' : ''} ${entry >= data.real ? 'pad' : ''}`;
     const rowOf = (/** @type {unknown} */ name, /** @type {(entry: number, place: number) => unknown} */ cell, /** @type {string} */ kind, /** @type {unknown} */ end = '') =>
       html`<tr class=${kind}>${name}${gap(window.before)}${entries.map(cell)}${gap(window.after)}<td class="end">${end}</td></tr>`;
-    const total = head + count * width + END;
+    const end = data.axis === 'flat_token_idx' ? END.tokens : END.others;
+    const total = head + count * width + end;
     const inSight = Math.ceil((scroller?.scrollLeft ?? 0) / width);
     render(
       html`<div class="scroll" role="presentation">
         <table role="grid" class=${this.#boundaries.ends.length > 0 ? 'bounded' : ''} aria-label=${data.label} aria-colcount=${count + 1} .style=${`width:${total}px`}>
-          <colgroup><col .style=${`width:${head}px`}>${window.before > 0 ? html`<col .style=${`width:${window.before}px`}>` : nothing}${entries.map(() => html`<col .style=${`width:${width}px`}>`)}${window.after > 0 ? html`<col .style=${`width:${window.after}px`}>` : nothing}<col .style=${`width:${END}px`}></colgroup>
+          <colgroup><col .style=${`width:${head}px`}>${window.before > 0 ? html`<col .style=${`width:${window.before}px`}>` : nothing}${entries.map(() => html`<col .style=${`width:${width}px`}>`)}${window.after > 0 ? html`<col .style=${`width:${window.after}px`}>` : nothing}<col .style=${`width:${end}px`}></colgroup>
           <thead>
             ${data.boundary ? rowOf(this.#boundaryName(data), (entry) => this.#boundary(data, entry, inSight), 'cut', this.#ends(data)) : nothing}
             <tr class="indices"><th scope="row" class=${accentOf(data.axis)}><span class="name">${termName(data.dim)}</span></th>${gap(window.before)}${entries.map((entry) => html`<th scope="col" data-axis=${data.axis} data-index=${entry} class="${edge(entry)} ${accentOf(data.axis)}">${entry}</th>`)}${gap(window.after)}<td class="end"></td></tr>
@@ -181,7 +182,7 @@ export class TokenStrip extends HTMLElement {
           </tbody>
         </table>
       </div>
-      ${total > head + extent + END && count > 0 ? html`<p class="window">${view.t(data.axis === 'flat_token_idx' ? 'strip.window' : 'strip.entries', this.#shown(extent))}</p>` : nothing}`,
+      ${total > head + extent + end && count > 0 ? html`<p class="window">${view.t(data.axis === 'flat_token_idx' ? 'strip.window' : 'strip.entries', this.#shown(extent))}</p>` : nothing}`,
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
