@@ -119,7 +119,7 @@ def _row_faults(
     params = {"req_id": state.req_id, "max_num_reqs": max_num_reqs}
     if row is None:
         if not free_rows:
-            yield Fault(where, "rows", "rows.initial", params | {"num_live": num_entering})
+            yield Fault(where, "rows", "rows.initial", params | {"num_live": num_entering}, remove(where))
     elif row not in free_rows:
         at = where + "/req_state_idx"
         message = "initial.row_range" if row >= max_num_reqs else "initial.row_taken"

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from app.errors import Fault, ScenarioError, pointer, remove
+from app.errors import Fault, ScenarioError, pointer, remove, replace
 from app.scenario.block_pool import BlockPool
 from app.scenario.blocks import BlockLedger
 from app.scenario.initial import enter_initial
@@ -195,7 +195,17 @@ class _Planner:
         if total > limit:
             where = pointer("steps", index, "num_scheduled_tokens")
             params = {"step": index, "num_tokens": total, "limit": limit, "over": total - limit}
-            self.faults.append(Fault(where, "budget", "budget", params))
+            self.faults.append(Fault(where, "budget", "budget", params, self._within_budget(index, step, total - limit)))
+
+    def _within_budget(self, index: int, step: Step, over: int) -> list[dict[str, Any]] | None:
+        """A patch that takes the tokens too many from the last chunk of a prefill that has as many."""
+        for req_id, count in reversed(step.num_scheduled_tokens):
+            state = self.requests.get(req_id)
+            if state is None or count <= over or num_given(step.draft_token_ids.get(req_id, 0)):
+                continue
+            if not state.is_live or state.num_computed_tokens < state.prefill_len:
+                return replace(pointer("steps", index, "num_scheduled_tokens", req_id), count - over)
+        return None
 
     def _admit(self, index: int, state: WalkingRequest, step: Step) -> bool:
         """Bring a request into the pool: its prompt, and what it has sampled so far if it was there before."""
@@ -208,7 +218,7 @@ class _Planner:
             params |= {"num_live": self.num_live + 1, "max_num_reqs": self.config.max_num_reqs}
         if message:
             where = pointer("steps", index, "num_scheduled_tokens", state.req_id)
-            self.faults.append(Fault(where, message.partition(".")[0], message, params))
+            self.faults.append(Fault(where, message.partition(".")[0], message, params, remove(where)))
             state.is_refused = True
             return False
         state.is_live = True

@@ -68,9 +68,23 @@ def count_faults(index: int, step: Step, request: PlannedRequest, config: Config
         yield Fault(drafts_at, "drafts", message, params | {"limit": max_drafts}, fix)
     if request.seq_len > limit:
         right = limit - request.num_computed_tokens
-        can_be_shorter = request.is_prefilling and not drafts and right > 0
         params |= {"seq_len": request.seq_len, "max_model_len": config.max_model_len, "limit": limit}
-        yield Fault(where, "length", "length", params, replace(where, right) if can_be_shorter else None)
+        yield Fault(where, "length", "length", params, _within_length(step, request, where, drafts_at, right, fits=fits))
+
+
+def _within_length(
+    step: Step, request: PlannedRequest, where: str, drafts_at: str, right: int, *, fits: bool
+) -> list[dict[str, Any]] | None:
+    """A patch that leaves a request the `right` tokens that still fit: fewer drafts, a shorter chunk, or none of it."""
+    drafts = request.num_drafts
+    if request.is_prefilling and not drafts and right > 0:
+        return replace(where, right)
+    if not fits:  # its count is wrong for another reason, which has a repair of its own
+        return None
+    num_drafts = right - (request.num_tokens - drafts)
+    if drafts and num_drafts >= 0:
+        return [*_with_drafts(step, request.req_id, drafts_at, num_drafts), *replace(where, right)]
+    return remove(where) if right <= 0 else None
 
 
 def sampled_faults(index: int, step: Step, request: PlannedRequest) -> Iterator[Fault]:

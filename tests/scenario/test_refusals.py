@@ -218,7 +218,7 @@ REFUSED = [
             "A would reach 8 tokens (7 computed + 1 scheduled). With max_model_len 8 a step reaches at most 7: the "
             "token sampled there is the last that fits."
         ),
-        None,
+        [drop("/steps/1/num_scheduled_tokens/A")],
         id="length: a decode",
     ),
     pytest.param(
@@ -244,7 +244,7 @@ REFUSED = [
             "A would reach 9 tokens (6 computed + 3 scheduled). With max_model_len 8 a step reaches at most 7: the "
             "token sampled there is the last that fits."
         ),
-        None,
+        [drop("/steps/1/draft_token_ids/A"), put("/steps/1/num_scheduled_tokens/A", 1)],
         id="length: with drafts",
     ),
     pytest.param(
@@ -274,15 +274,31 @@ REFUSED = [
         "budget",
         "/steps/0/num_scheduled_tokens",
         "Step 0 schedules 33 tokens, 1 more than max_num_batched_tokens (32).",
-        None,
+        [put("/steps/0/num_scheduled_tokens/B", 8)],
         id="budget",
+    ),
+    pytest.param(
+        two(step({"A": 24}), step({"B": 24, "A": 1}), max_num_batched_tokens=24),
+        "budget",
+        "/steps/1/num_scheduled_tokens",
+        "Step 1 schedules 25 tokens, 1 more than max_num_batched_tokens (24).",
+        [put("/steps/1/num_scheduled_tokens/B", 23)],
+        id="budget: a decode has nothing to give",
+    ),
+    pytest.param(
+        two(step({"A": 24}), step({"B": 1, "A": 1}), max_num_batched_tokens=24, max_num_reqs=1),
+        "rows",
+        "/steps/1/num_scheduled_tokens/B",
+        "B would be live request number 2, but the state pool has room for 1. Finish or preempt another one first.",
+        [drop("/steps/1/num_scheduled_tokens/B")],
+        id="rows: before a decode",
     ),
     pytest.param(
         two(step({"A": 24}), step({"A": 1, "B": 24}), max_num_reqs=1),
         "rows",
         "/steps/1/num_scheduled_tokens/B",
         "B would be live request number 2, but the state pool has room for 1. Finish or preempt another one first.",
-        None,
+        [drop("/steps/1/num_scheduled_tokens/B")],
         id="rows: in a step",
     ),
     pytest.param(
@@ -290,7 +306,7 @@ REFUSED = [
         "rows",
         "/requests/1/initial",
         "2 requests are there from the start, but the state pool has room for 1: no row is left for B.",
-        None,
+        [drop("/requests/1/initial")],
         id="rows: from the start",
     ),
     pytest.param(
@@ -362,7 +378,7 @@ REFUSED = [
         "not_live",
         "/steps/2/num_scheduled_tokens/A",
         "A has finished in an earlier step and cannot be scheduled again.",
-        None,
+        [drop("/steps/2/num_scheduled_tokens/A")],
         id="not_live: scheduled after its end",
     ),
     pytest.param(
