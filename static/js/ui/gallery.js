@@ -164,7 +164,7 @@ export class Gallery extends HTMLElement {
               <h3>${t('gallery.examples')}</h3>
               <ul>${groups.map((one) => this.#entry(one.key, one.group, one.examples.length))}</ul>
               <h3>${t('gallery.here')}</h3>
-              <ul>${this.#entry('drafts', t('own.title'), found.drafts.length)}${this.#entry('recents', t('own.recent'), found.recents.length)}</ul>
+              <ul>${this.#entry('drafts', t('own.title'), found.drafts.filter(({ id }) => shelf.drafts.some((one) => one.id === id)).length)}${this.#entry('recents', t('own.recent'), found.recents.length)}</ul>
             </nav>
             <p class="new"><button type="button" class="btn main" data-gallery-new @click=${() => this.#new()}>${t('own.new')}</button></p>
           </div>

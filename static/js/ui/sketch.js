@@ -9,7 +9,7 @@ import { COLOURS } from '../core/identity.js';
 const WIDTH = 112;
 const HEIGHT = 64;
 /** A line and a column are no larger than this, however few there are. */
-const [TALLEST, WIDEST] = [20, 18];
+const [TALLEST, WIDEST] = [24, 24];
 
 /** @param {number[][]} rows  tokens by request and step */
 export function sketch(rows) {
@@ -19,7 +19,8 @@ export function sketch(rows) {
   const most = Math.log2(1 + Math.max(1, ...rows.flat()));
   const gap = line > 8 ? 3 : 1;
   const height = (/** @type {number} */ count) => (count === 0 ? 1 : Math.max(2, ((line - gap) * Math.log2(1 + count)) / most));
-  return html`<svg class="sketch" viewBox="0 0 ${WIDTH} ${HEIGHT}" width=${WIDTH} height=${HEIGHT} aria-hidden="true" focusable="false">
+  const [width, tall] = [columns * column, Math.max(1, rows.length) * line];
+  return html`<svg class="sketch" viewBox="0 0 ${width} ${tall}" width=${width} height=${tall} aria-hidden="true" focusable="false">
     ${rows.map((row, request) =>
       row.map((count, step) => svg`<rect class=${count === 0 ? 'none' : `rq rq-c${request % COLOURS}`} x=${step * column} y=${(request + 1) * line - height(count)} width=${column - (column > 6 ? 2 : 1)} height=${height(count)}></rect>`),
     )}
