@@ -45,6 +45,7 @@ CONTENT_SECURITY_POLICY = "; ".join(  # without who may frame the page, which de
         "style-src 'self'",
         "img-src 'self' data:",
         "connect-src 'self'",
+        "frame-src 'self'",  # the share dialog previews what others will embed
         "base-uri 'none'",
         "form-action 'none'",
     )
@@ -127,6 +128,7 @@ def pages_router(
                 "pw-boot": {
                     "lang": lang,
                     "root": root,
+                    "base": addresses.base(request),
                     "example": None if embedded.kind == "short" else embedded.name,
                     "short": embedded.name if embedded.kind == "short" else None,
                     "links": has_links,

@@ -73,6 +73,16 @@ export class Api {
     return this.#ask(`api/examples/${encodeURIComponent(name)}?lang=${this.lang}`, (body) => isObject(body) && Array.isArray(body.requests) && Array.isArray(body.steps));
   }
 
+  /** Has the server keep a scenario. @param {Scenario} scenario @returns {Promise<{id: string, url: string}>} */
+  shorten(scenario) {
+    return this.#ask(`api/links?lang=${this.lang}`, (body) => isObject(body) && typeof body.id === 'string', post(scenario));
+  }
+
+  /** @param {string} id of a short link @returns {Promise<any>} */
+  shortened(id) {
+    return this.#ask(`api/links/${encodeURIComponent(id)}?lang=${this.lang}`, (body) => isObject(body) && Array.isArray(body.requests) && Array.isArray(body.steps));
+  }
+
   /** @param {string} path @param {(body: any) => boolean} isWhole whether the answer has its shape @param {RequestInit} [init] */
   async #ask(path, isWhole, init) {
     let response;

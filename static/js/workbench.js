@@ -23,7 +23,7 @@ import { addressOf, lightOf, viewOf } from './views.js';
 /**
  * Where the open scenario comes from: the gallery, this browser, a link that holds it (`name` is that), or nowhere,
  * because a link could not be read.
- * @typedef {{kind: 'example' | 'draft' | 'link' | 'nothing', name: string}} Origin
+ * @typedef {{kind: 'example' | 'draft' | 'link' | 'short' | 'nothing', name: string}} Origin
  */
 /** @typedef {import('./opening.js').Notice} Notice */
 /** @typedef {import('./opening.js').Opening} Opening */

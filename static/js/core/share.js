@@ -19,3 +19,18 @@ const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '
 function escaped(text) {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character]);
 }
+
+/**
+ * A link in Markdown; with a picture, the picture is what one clicks.
+ * @param {string} title @param {string} url @param {string} [picture]  its address
+ */
+export function markdown(title, url, picture) {
+  const words = title.replace(/\s+/g, ' ').replace(/[\\[\]*_`<>!|#]/g, '\\$&');
+  const target = plain(url);
+  return picture ? `[![${words}](${plain(picture)})](${target})` : `[${words}](${target})`;
+}
+
+/** An address in which nothing ends a Markdown link. @param {string} url */
+function plain(url) {
+  return url.replace(/[()<>\s]/g, (character) => encodeURIComponent(character).replace(/[()]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`));
+}
