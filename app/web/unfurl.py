@@ -13,7 +13,7 @@ from app.i18n import LANGUAGES, Language, translate
 from app.web.addresses import Addresses
 from app.web.asked import Asked
 from app.web.og import asked_step
-from app.web.picture.drawing import HEIGHT, WIDTH
+from app.web.picture.canvas import HEIGHT, WIDTH
 
 MAX_DESCRIPTION_LENGTH = 200
 MAX_LINK_LENGTH = 6_000  # of `s` in the address of a picture: programs that unfurl take no longer ones

@@ -6,7 +6,6 @@ import html
 import io
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,8 +18,9 @@ from PIL import Image
 from app.examples import examples
 from app.scenario.link import encode_link
 from app.web.identity import identities
+from app.web.picture.canvas import HEIGHT, WIDTH
 from app.web.picture.content import MAX_CELLS, MAX_COST, Card, cost_of, make_card
-from app.web.picture.drawing import HEIGHT, WIDTH, drawable_language, fonts, render
+from app.web.picture.drawing import drawable_language, fonts, render
 from app.web.picture.lettering import Lettering
 from app.web.picture.palette import tokens
 from tests.scenario.faults import of, request, step, worked
@@ -33,17 +33,16 @@ CPU = torch.device("cpu")
 ASCII_ONLY = Lettering(2, more_fonts=())  # as on a machine without fonts of its own
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[TestClient]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A client of a server behind a proxy, whose address is not the one it listens at."""
     from fastapi.testclient import TestClient
 
     from app.main import create_app
     from app.settings import Settings
 
-    found = Settings(
-        device="cpu", base_url="https://example.org/walk", root_path="/walk", links_path=str(tmp_path / "links.sqlite3")
-    )
+    path = str(tmp_path_factory.mktemp("unfurl") / "links.sqlite3")
+    found = Settings(device="cpu", base_url="https://example.org/walk", root_path="/walk", links_path=path)
     with TestClient(create_app(found)) as client:
         yield client
 
