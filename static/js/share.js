@@ -107,6 +107,7 @@ export class ShareControl {
       t,
       title,
       link,
+      isExample: origin.kind === 'example',
       length: link?.length ?? 0,
       isLong: (link?.length ?? 0) > LONGEST_IN_CHATS,
       withPlace: this.#withPlace,

@@ -11,6 +11,7 @@ import { say } from './view.js';
  * @property {import('../core/i18n.js').Translate} t
  * @property {string} title
  * @property {string | null} link  null: the scenario is too large for one
+ * @property {boolean} isExample  the link names one, instead of holding the scenario
  * @property {number} length
  * @property {boolean} isLong  for chat programs
  * @property {boolean} withPlace
@@ -50,7 +51,6 @@ export class Share extends HTMLElement {
     if (!dialog.open) dialog.showModal();
     const field = /** @type {HTMLInputElement | null} */ (this.querySelector('[data-field]'));
     field?.focus();
-    field?.select();
   }
 
   /** @param {Shared} shared */
@@ -63,9 +63,7 @@ export class Share extends HTMLElement {
   /** The button that made it is gone. */
   focusShort() {
     const field = /** @type {HTMLInputElement | null} */ (this.querySelector('[data-field=short]'));
-    if (field) field.select();
-    else /** @type {HTMLElement | null} */ (this.querySelector('[data-shorten]'))?.focus();
-    field?.focus();
+    (field ?? /** @type {HTMLElement | null} */ (this.querySelector('[data-shorten]')))?.focus();
   }
 
   #draw() {
@@ -81,7 +79,7 @@ export class Share extends HTMLElement {
             ${shared.link ? this.#field('link', t('share.link'), shared.link) : html`<p class="wrong">${t('share.link.none')}</p>`}
             ${shared.link ? html`<p class="fits" data-fits=${shared.isLong ? 'no' : 'yes'}>${t(shared.isLong ? 'share.fits.not' : 'share.fits', { n: shared.length })}</p>` : nothing}
             <label class="switch"><input type="checkbox" data-place .checked=${shared.withPlace} @change=${(/** @type {Event} */ event) => say(this, 'place', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> <span>${t('share.place')} <span class="soft">${shared.place}</span></span></label>
-            <p class="soft">${t('share.private')}</p>
+            <p class="soft">${t(shared.isExample ? 'share.private.example' : 'share.private')}</p>
             ${shared.canShorten || shared.short ? this.#short(shared) : nothing}
           </section>
           <figure class="qr">
@@ -126,7 +124,7 @@ export class Share extends HTMLElement {
   #field(name, label, text) {
     const { t } = /** @type {Shared} */ (this.#shared);
     const isCopied = this.#copied === name;
-    return html`<p class="field"><input readonly data-field=${name} aria-label=${label} .value=${text} @focus=${(/** @type {FocusEvent} */ event) => /** @type {HTMLInputElement} */ (event.target).select()}>
+    return html`<p class="field"><input readonly data-field=${name} aria-label=${label} .value=${text} @focus=${(/** @type {FocusEvent} */ event) => all(/** @type {HTMLInputElement} */ (event.target))}>
       <button type="button" class="btn ${name === 'link' ? 'main' : 'edged'}" data-copy=${name} aria-label=${isCopied ? t('share.copied') : t('share.copy.what', { what: label })} @click=${() => this.#copy(name, text)}>${t(isCopied ? 'share.copied' : 'share.copy')}</button></p>`;
   }
 
@@ -144,6 +142,11 @@ export class Share extends HTMLElement {
   }
 }
 
+/** Selects it, with its beginning in sight. @param {HTMLInputElement} field */
+function all(field) {
+  field.setSelectionRange(0, field.value.length, 'backward');
+}
+
 /** Without a secure origin, as in a class room's own network, there is no clipboard but the old one. @param {string} text @param {HTMLInputElement} field */
 async function copied(text, field) {
   try {
@@ -152,7 +155,6 @@ async function copied(text, field) {
   } catch {
     const { activeElement } = document;
     field.focus();
-    field.select();
     const isDone = document.execCommand('copy');
     if (isDone && activeElement instanceof HTMLElement) activeElement.focus();
     return isDone; // if not, it is selected: a key copies it
