@@ -40,6 +40,7 @@ import './ui/question.js';
 import './ui/rail.js';
 import './ui/rows-table.js';
 import './ui/schedule.js';
+import { showElement } from './ui/sight.js';
 import './ui/share.js';
 import './ui/strip.js';
 import './ui/title.js';
@@ -115,7 +116,7 @@ function bringIntoSight(view) {
   shown = place;
   if ((first && !location.search) || isInCharts()) return;
   const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
-  root.querySelector('.panel[data-current]')?.scrollIntoView({ block: 'nearest', behavior });
+  showElement(root.querySelector('.panel[data-current]'), { block: 'nearest', behavior });
 }
 
 function light() {
@@ -152,14 +153,14 @@ function reveal(view) {
   // opens at is its stage: a cell elsewhere does not take the page away from that.
   const found = `[data-cell="${CSS.escape(cellKey(cell.space, cell.at))}"]`;
   const inStage = root.querySelector(`.panel[data-current] ${found}`);
-  (inStage ?? (first ? null : root.querySelector(`pw-board ${found}`)))?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  showElement(inStage ?? (first ? null : root.querySelector(`pw-board ${found}`)), { block: 'nearest', inline: 'nearest' });
 }
 
 function writeAddress() {
   const address = bench.address();
   if (bench.mode !== 'embed' && bench.touched && !bench.elsewhere) bar.write(address, bench.origin);
   for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('[data-lang-link]'))) {
-    link.href = location.pathname + formatAddress({ ...parseAddress(address), lang: link.dataset.langLink });
+    link.href = pathOf(bench.origin) + formatAddress({ ...parseAddress(address), lang: link.dataset.langLink });
   }
 }
 
@@ -256,7 +257,8 @@ function connectElements() {
 }
 
 const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
-const bar = new AddressBar();
+const pathOf = (/** @type {import('./workbench.js').Origin} */ { kind, name }) => (kind === 'short' ? `${boot.root}/s/${name}` : kind === 'nothing' ? location.pathname : `${boot.root}/`);
+const bar = new AddressBar(globalThis, pathOf);
 const entrances = new Entrances(bench, boot, bar);
 const gallery = new GalleryControl(bench, entrances, boot.about);
 const drawEditors = connectEditors(bench, embedded('pw-format'), (load, origin) => entrances.openAs(load, origin));
