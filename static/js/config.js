@@ -31,7 +31,6 @@ export class ConfigControl {
     this.form.hidden = false;
     this.form.view = this.bench.view();
     this.form.focusTitle();
-    if (getComputedStyle(this.form).position === 'static') this.form.scrollIntoView({ block: 'nearest' });
     this.bench.redraw();
   }
 

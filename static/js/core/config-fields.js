@@ -28,7 +28,7 @@ const LIMITS = ['max_num_reqs', 'max_num_batched_tokens', 'max_model_len', 'num_
 
 /**
  * Everything there is to set, in sections; the groups of the KV cache each with fields of their own. A field that the
- * format has and this file does not know is in the last section.
+ * format has and this file does not know has a section too.
  * @param {Schema} schema
  * @param {Scenario} draft
  * @returns {Section[]}
@@ -42,13 +42,13 @@ export function sections(schema, draft) {
   const group = resolve(schema, config.properties.kv_cache_groups.items);
   const groups = groupsOf(schema, draft).map((_, index) => Object.entries(group.properties).map(([name, what]) => fieldOf(schema, what, ['config', 'kv_cache_groups', index, name])));
   return [
-    { name: 'about', fields: ABOUT.map((name) => fieldOf(schema, schema.properties[name], [name])) },
     { name: 'limits', fields: LIMITS.map(inConfig) },
     { name: 'kv_cache_groups', fields: [], groups },
     { name: 'speculation', fields: [inConfig('num_speculative_tokens')] },
     ...['cudagraph', 'context_parallel', 'block_pool', 'kv_cache'].map(inside),
     ...objects.filter((name) => !['cudagraph', 'context_parallel', 'block_pool', 'kv_cache'].includes(name)).map(inside),
     ...(rest.length > 0 ? [{ name: 'other', fields: rest.map(inConfig) }] : []),
+    { name: 'about', fields: ABOUT.map((name) => fieldOf(schema, schema.properties[name], [name])) },
   ];
 }
 

@@ -7,6 +7,7 @@ import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { addGroup, groupsOf, isAt, isChanged, isConfigChanged, mostGroups, removeGroup, resetConfig, sections, setField, shownValue, typedValue, valueOf } from '../core/config-fields.js';
 import { groupDigits } from '../core/i18n.js';
 import { repairs } from './faults.js';
+import { named } from './names.js';
 import { say } from './view.js';
 
 /** @typedef {import('./view.js').View} View */
@@ -77,13 +78,13 @@ export class ConfigForm extends HTMLElement {
     const close = () => say(this, 'config-close');
     render(
       html`<section class="config" aria-labelledby="config-title">
-        <header>
+        <div class="top"><header>
           <h2 id="config-title" tabindex="-1">${t('config.title')}</h2>
           ${isConfigChanged(this.schema, draft) ? html`<button type="button" class="btn" data-config-reset @click=${() => this.#resetAll()}>${t('config.reset_all')}</button>` : nothing}
           <button type="button" class="btn close" data-close-config aria-label=${t('config.close')} title=${t('config.close')} @click=${close}><span aria-hidden="true">×</span></button>
         </header>
-        <div class="status" role="status">${this.#elsewhere(view)}</div>
-        ${all.map((section) => this.#section(view, section))}
+        <div class="status" role="status">${this.#elsewhere(view)}</div></div>
+        <div class="parts">${all.map((section) => this.#section(view, section))}</div>
       </section>`,
       this,
     );
@@ -151,7 +152,7 @@ export class ConfigForm extends HTMLElement {
       /** @type {HTMLElement | null} */ (this.querySelector(`[id="${id}"]`))?.focus();
     };
     return html`<div class="field" data-field=${field.key} data-kind=${field.kind} ?data-changed=${changed} ?data-wrong=${wrong.length > 0}>
-      <label for=${id}>${isWord(field) ? t(`config.${field.key}.name`) : html`<code translate="no">${field.name}</code>`}</label>
+      <label for=${id}>${isWord(field) ? t(`config.${field.key}.name`) : named(field.name)}</label>
       ${control(view, field, value, { id, describedBy, isWrong: wrong.length > 0 })}
       <p class="what" id=${about}>${t(`config.${field.key}.what`)} <span class="default">${bounds(view, field)}</span></p>
       ${changed && field.path[0] === 'config' ? html`<button type="button" class="btn reset" data-reset aria-label=${t('config.reset_field', { name: field.name, value: shownDefault(view, field) })} title=${t('config.reset_field', { name: field.name, value: shownDefault(view, field) })} @click=${reset}><span aria-hidden="true">↺</span></button>` : nothing}
