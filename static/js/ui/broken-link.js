@@ -34,7 +34,7 @@ function waysOn(from, { t }, { kind, other }) {
       <button type="button" class="btn main" @click=${open}>${t('notice.link.open')}</button>
     </p>
     <p class="ways">${t('notice.link.or')}
-      <button type="button" class="btn" @click=${() => say(from, 'example', { name: 'worked-example' })}>${t('notice.link.example')}</button>
+      <button type="button" class="btn" @click=${() => say(from, 'link', { text: '?example=worked-example' })}>${t('notice.link.example')}</button>
       ${other ? html`<button type="button" class="btn" @click=${() => say(from, 'restore', { kind, draft: other.id })}>${t('notice.link.draft', { title: other.title })}</button>` : nothing}
     </p>`;
 }
