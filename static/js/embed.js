@@ -20,14 +20,15 @@
  * posted to any origin, because a frame is not told whose page it is in: they say no more than the address that the page
  * around gave the frame, and hold nothing of a person.
  */
-import { formatAddress, parseAddress, stepRange, VIEWS } from './core/address.js';
-import { cellKey, parseCellKey } from './core/trace.js';
+import { parseAddress, stepRange } from './core/address.js';
+import { fullAddress, readWish } from './core/embedding.js';
+import { cellKey } from './core/trace.js';
 import { addressOf } from './views.js';
 import './ui/embed-line.js';
 
 /** @typedef {import('./ui/view.js').View} View */
 /** @typedef {import('./workbench.js').Workbench} Workbench */
-/** @typedef {{step?: number, stage?: string, pin?: {space: string, at: number[]} | null}} Wish */
+/** @typedef {import('./core/embedding.js').Wish} Wish */
 
 const VERSION = 1;
 
@@ -104,35 +105,6 @@ export class Embedding {
   #post(message) {
     if (this.host !== window) this.host.postMessage(message, '*');
   }
-}
-
-/**
- * What a `goto` asks for, or why it cannot be obeyed.
- * @param {Record<string, unknown>} message
- * @returns {Wish | string}
- */
-export function readWish({ step, stage, pin }) {
-  /** @type {Wish} */
-  const wish = {};
-  if (step !== undefined) {
-    if (!Number.isInteger(step)) return 'step is no whole number';
-    wish.step = Number(step);
-  }
-  if (stage !== undefined) {
-    if (typeof stage !== 'string' || !VIEWS.includes(stage)) return `stage is none of ${VIEWS.join(', ')}`;
-    wish.stage = stage;
-  }
-  if (pin !== undefined) {
-    const cell = typeof pin === 'string' ? parseCellKey(pin) : null;
-    if (pin !== null && cell === null) return 'pin is no cell, such as slot_mappings.0.3';
-    wish.pin = cell;
-  }
-  return wish;
-}
-
-/** The same place as a page of its own. @param {string} address */
-export function fullAddress(address) {
-  return formatAddress({ ...parseAddress(address), view: null, steps: null });
 }
 
 /** @param {unknown} data @returns {data is Record<string, unknown>} */
