@@ -137,7 +137,7 @@ def test_a_slot_is_not_a_byte(story: Story) -> None:
     story.said(8, cache["num_kv_heads"])
     story.said(128, cache["head_size"])
     assert cache["dtype"] == "float16"
-    story.said(2, 16 // 8)  # bytes of a float16, and K beside V
+    story.said(2, step["kv_cache"]["bytes_per_slot"] // (2 * 8 * 128))  # bytes of a float16; the other 2 is K and V
     story.said(4_096, 2 * 8 * 128 * 2, step["kv_cache"]["bytes_per_slot"])
     story.said(2_621_440_000, 40_000 * 16 * 4_096)
     story.said(2_359_316_480, 576_005 * 4_096, *step.of("slot_byte_offsets", "G"))

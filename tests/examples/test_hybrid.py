@@ -20,8 +20,8 @@ def test_context_parallel_rank_1(story: Story) -> None:
     held = [position for position in range(26) if position // 4 % 2 == 1]
     assert held == [*range(4, 8), *range(12, 16), *range(20, 24)]
     for first, last in ((4, 7), (12, 15), (20, 23)):
-        story.said(first, first)
-        story.said(last, last)
+        story.said(first, held[held.index(first)])
+        story.said(last, held[held.index(last)])
     story.said(12, len(held), step.of("dcp_local_seq_lens", "V"))
     story.said(14, 26 - len(held))
     story.said(-1, *{slot for slot in step.of("slot_mappings", "V") if slot < 0})

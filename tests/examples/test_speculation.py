@@ -74,4 +74,4 @@ def test_a_k_plus_1_token_prompt_is_not_a_decode(story: Story) -> None:
     story.said(12, story.config("cudagraph")["capture_sizes"][1])
     assert (step["is_prefilling"], then["is_prefilling"]) == ([False, True], [False, False])
     assert (step["cudagraph_mode"], then["cudagraph_mode"]) == ("PIECEWISE", "FULL")
-    assert step["schedule_req_ids"] == ["P", "D"] and step["req_ids"] == ["D", "P"]
+    assert step["req_ids"] == ["D", "P"] and step["sort_key"] == [[0, 0, 3], [1, 0, 3]]  # P: no drafts
