@@ -3,14 +3,11 @@
 In: the query of an address (which scenario: `asked`; what of it: `handout_query`). Out: HTML with every stage of the steps
 as tables, filled in (the answer key), with chosen tensors blank (the worksheet), or one after the other. What cannot be run
 is a page too, with the faults in words and a way on.
-
-However large the scenario, a page is bounded: MAX_STEPS steps, MAX_CELLS cells, and in each table what `handout_tables`
-allows; what is left out is said.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlencode
 
 import anyio
@@ -23,14 +20,14 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
 from app.errors import ScenarioError
-from app.i18n import Language, catalogue, translate
-from app.scenario import load_plan
-from app.scenario.plan import Plan
+from app.i18n import Language, translate
 from app.trace.schema import SPACES
-from app.trace.trace import ENGINE, trace_scenario
+from app.trace.trace import ENGINE
 from app.web.addresses import Addresses, root_path
 from app.web.asked import Asked, OpenLink, asked_scenario
-from app.web.handout_model import StepSheet
+from app.web.handout_fit import name_lines
+from app.web.handout_lines import NOT_SHOWN, STAGES
+from app.web.handout_make import MAX_STEPS, Handout, make_handout, say
 from app.web.handout_query import (
     Choice,
     handout_address,
@@ -41,15 +38,9 @@ from app.web.handout_query import (
     scenario_pairs,
     steps_text,
 )
-from app.web.handout_sheet import facts_of, step_sheet
-from app.web.handout_tables import STAGES, name_lines
-from app.web.identity import identities
 from app.web.pages import LANGUAGE_NAMES, TEMPLATES
 from app.web.problems import describe_fault, request_language
 
-MAX_STEPS = 8
-MAX_CELLS = 16_000
-MAX_VALUES = 400_000  # that the trace of a page may hold, roughly; a single step may hold more
 MAX_FAULTS = 20
 LONGEST_ADDRESS = 260  # characters of a link that paper can carry
 LONGEST_CODE = 120  # of one whose QR code a phone reads at 16 mm
@@ -65,28 +56,6 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'self'",
     )
 )
-
-
-@dataclass(frozen=True)
-class Part:
-    """One pass over the steps: a worksheet, or its answer key."""
-
-    kind: str  # worksheet, key
-    sheets: Sequence[StepSheet]
-
-
-@dataclass(frozen=True)
-class Handout:
-    """What a scenario amounts to on paper."""
-
-    title: str
-    description: str
-    facts: Sequence[tuple[str, str]]
-    parts: Sequence[Part]
-    num_steps: int  # that were computed
-    first: int
-    last: int  # -1: there is no step
-    notices: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -137,7 +106,7 @@ def handout_router(
     def render(page: HandoutPage) -> str:
         return template.render(
             page=page,
-            t=lambda key, **params: _say(page.lang, key, params),
+            t=lambda key, **params: say(page.lang, key, params),
             static=lambda path: f"{page.root}/static/{path}",
         )
 
@@ -177,74 +146,6 @@ def _found(asked: Asked, choice: Choice, device: torch.device, language: Languag
     return make_handout(asked.scenario, choice, device, language)
 
 
-def make_handout(document: Any, choice: Choice, device: torch.device, language: Language) -> Handout:
-    """Run a scenario and lay out the steps asked for.
-
-    Raises:
-        ScenarioError: the scenario cannot be run, or one step alone is too large.
-    """
-
-    def say(key: str, params: Mapping[str, Any]) -> str:
-        return _say(language, key, params)
-
-    plan = load_plan(document)
-    notices = [say("notice.ignored", {"names": ", ".join(choice.ignored)})] if choice.ignored else []
-    first, last, wanted = _window(plan, choice, say, notices)
-    trace = trace_scenario(plan, device, say, max(first, 0), last)
-    scenario = trace["scenario"]
-    requests = identities([request["req_id"] for request in scenario["requests"]])
-    sheets: list[StepSheet] = []
-    for step in trace["steps"]:
-        sheet = step_sheet(step, trace["constants"], requests, say)
-        if sheets and sum(one.num_cells for one in sheets) + sheet.num_cells > MAX_CELLS:
-            break
-        sheets.append(sheet)
-    shown = sheets[-1].index if sheets else -1
-    if shown < wanted:
-        notices.append(say("handout.cut.steps", {"first": str(first), "last": str(shown), "wanted": str(wanted)}))
-    if trace["stopped"] and (not sheets or wanted >= len(plan.steps) - 1):
-        notices.append(trace["stopped"]["message"])
-    kinds = {"0": ("worksheet",), "1": ("key",), "both": ("worksheet", "key")}[choice.answers]
-    return Handout(
-        title=scenario["title"],
-        description=scenario["description"],
-        facts=facts_of(scenario, trace["constants"]),
-        parts=[Part(kind, sheets) for kind in kinds],
-        num_steps=len(plan.steps),
-        first=first,
-        last=shown,
-        notices=notices,
-    )
-
-
-def _window(
-    plan: Plan, choice: Choice, say: Callable[[str, Mapping[str, Any]], str], notices: list[str]
-) -> tuple[int, int, int]:
-    """First and last step of the page, and the last one wanted; (0, -1, -1) where there is none."""
-    num_steps = len(plan.steps)
-    if num_steps == 0:
-        key = "handout.no_requests" if not plan.scenario.requests else "handout.no_steps"
-        if plan.stopped is None:
-            notices.append(say(key, {}))
-        return 0, -1, -1
-    first, wanted = choice.steps or (plan.scenario.start_step,) * 2
-    if not 0 <= first < num_steps:
-        asked, first = first, min(max(first, 0), num_steps - 1)
-        if choice.steps is not None and not (plan.stopped and asked == plan.stopped.step):
-            notices.append(say("notice.step", {"asked": str(asked), "step": str(first)}))
-    wanted = min(max(wanted, first), num_steps - 1)
-    num_groups = len(plan.scenario.config.kv_cache_groups)
-    last, num_values = first, 0
-    for index in range(first, min(wanted, first + MAX_STEPS - 1) + 1):
-        step = plan.steps[index]
-        num_tokens = sum(request.num_tokens for request in step.scheduled)
-        num_values += num_tokens * (8 + 8 * num_groups) + 2 * step.num_table_entries + 8 * plan.scenario.config.max_num_reqs
-        if index > first and num_values > MAX_VALUES:
-            break
-        last = index
-    return first, last, wanted
-
-
 def _problem(error: ScenarioError, language: Language) -> Problem:
     faults = error.faults[:MAX_FAULTS]
     return Problem(
@@ -278,7 +179,7 @@ def _page(
         stylesheets=STYLESHEETS,
         choice=choice,
         hidden=scenario_pairs(asked) + kept_language(query),
-        spaces=[(stage, [space.name for space in SPACES if space.stage == stage]) for stage in STAGES],
+        spaces=_what_can_be_blank(),
         mirrors=ENGINE.partition(" ")[2],
         steps=steps_text(handout.first, handout.last) if handout is not None and is_shown else "",
         steps_hint="" if handout is None else _steps_hint(handout.num_steps, language),
@@ -290,6 +191,12 @@ def _page(
         problem=found if isinstance(found, Problem) else None,
         nav=_neighbours(language, query, asked, choice, root, handout) if handout else (),
     )
+
+
+@functools.cache
+def _what_can_be_blank() -> Sequence[tuple[str, Sequence[str]]]:
+    shown = [space for space in SPACES if space.name not in NOT_SHOWN]
+    return [(stage, [space.name for space in shown if space.stage == stage]) for stage in STAGES]
 
 
 def _neighbours(
@@ -313,9 +220,3 @@ def _steps_hint(num_steps: int, language: Language) -> str:
     if num_steps == 1:
         return translate(language, "handout.form.step_hint", {})
     return translate(language, "handout.form.steps_hint", {"first": "0", "last": str(num_steps - 1), "most": str(MAX_STEPS)})
-
-
-def _say(language: Language, key: str, params: Mapping[str, Any]) -> str:
-    """`translate`, with the twin `<key>.one` where `n` is 1, as the scripts do."""
-    single = f"{key}.one"
-    return translate(language, single if params.get("n") == 1 and single in catalogue(language) else key, params)

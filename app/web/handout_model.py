@@ -5,15 +5,18 @@ from dataclasses import dataclass, field
 
 from app.web.identity import Identity
 
+SHORT_LINES = 24
+
 
 @dataclass(frozen=True)
 class Cell:
-    """One value. `space` decides whether a worksheet leaves it blank; a cell without a space is room that nothing fills."""
+    """One value, or room to write it in; a cell without a space is where there is no value."""
 
     space: str = ""
     at: tuple[int, ...] = ()
     text: str = ""
     state: str = ""
+    is_blank: bool = False
 
     @property
     def key(self) -> str:
@@ -69,6 +72,11 @@ class Panel:
     rules: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it is better moved to the next page than broken."""
+        return sum(table.num_lines for table in self.tables) <= SHORT_LINES
 
 
 @dataclass(frozen=True)

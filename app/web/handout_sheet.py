@@ -11,16 +11,20 @@ from app.web.identity import Identity
 
 
 def step_sheet(
-    step: Mapping[str, Any], constants: Mapping[str, Any], requests: Mapping[str, Identity], translate: Translate
+    step: Mapping[str, Any],
+    constants: Mapping[str, Any],
+    requests: Mapping[str, Identity],
+    blank: frozenset[str],
+    translate: Translate,
 ) -> StepSheet:
-    """All stages of a step of a trace."""
+    """All stages of a step of a trace, the spaces in `blank` without their values."""
     reader = StepReader(step, constants, translate)
     checks = step["checks"]
     return StepSheet(
         index=step["index"],
         title=_title(step, translate),
         lines=list(_lines(step, translate)),
-        panels=PanelMaker(reader, constants["group_names"], requests, translate).panels(),
+        panels=PanelMaker(reader, constants["group_names"], requests, blank, translate).panels(),
         num_holding=sum(check["holds"] for check in checks),
         violated=[Verdict(check["name"], check["message"]) for check in checks if not check["holds"]],
     )

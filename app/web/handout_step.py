@@ -69,6 +69,11 @@ class StepReader:
     def value(self, space: str, at: Sequence[int]) -> Any:
         return self._scope.cell(space, list(at))
 
+    def values(self, space: str, group: int | None) -> Any:
+        """All values, or those of a group."""
+        values = self.spaces[space]["values"]
+        return values if group is None else values[group]
+
     def state(self, space: str, at: Sequence[int], value: Any) -> str:
         """What a cell is besides data, "" for plain data: the end of the name of the case that explains it."""
         cases = _cases(space)
