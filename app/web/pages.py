@@ -25,7 +25,7 @@ from app.examples import examples
 from app.i18n import Language, catalogue, translate
 from app.scenario.model import Scenario
 from app.web.addresses import Addresses, root_path
-from app.web.asked import Asked, OpenLink, asked_link, asked_scenario
+from app.web.asked import DEFAULT_EXAMPLE, Asked, OpenLink, asked_link, asked_scenario
 from app.web.handout_query import handout_of_page
 from app.web.problems import request_language
 from app.web.unfurl import unfurl
@@ -132,6 +132,7 @@ def pages_router(
                     "example": None if embedded.kind == "short" else embedded.name,
                     "short": embedded.name if embedded.kind == "short" else None,
                     "links": has_links,
+                    "first": DEFAULT_EXAMPLE,
                     "about": None if embedded.kind == "short" else examples()[embedded.name].describe(lang),
                     "unknown_example": asked.name if asked.kind == "example" and not asked.scenario else None,
                     "scenario": embedded.scenario,

@@ -7,7 +7,7 @@
  * written a moment later, the last of it; it is noted for the case that the page is loaded anew in that moment.
  */
 
-/** @typedef {{search: string, isNew: boolean, scenario: string}} Wanted */
+/** @typedef {{url: string, isNew: boolean, scenario: string}} Wanted  url: path and query */
 
 /** What the bar is to show and does not yet, for this tab. */
 const AHEAD = 'pagewalk.address';
@@ -23,12 +23,21 @@ export class AddressBar {
   #credit = AT_ONCE;
   #credited = 0;
 
-  /** @param {Pick<typeof globalThis, 'history' | 'location' | 'sessionStorage' | 'performance' | 'setTimeout'>} host */
-  constructor(host = globalThis) {
+  /**
+   * @param {Pick<typeof globalThis, 'history' | 'location' | 'sessionStorage' | 'performance' | 'setTimeout'>} host
+   * @param {(origin: import('./workbench.js').Origin) => string} pathOf  where a scenario of this kind is
+   */
+  constructor(host = globalThis, pathOf = () => host.location.pathname) {
     this.host = host;
+    this.pathOf = pathOf;
     this.#catchUp();
-    /** The query of the present entry. */
-    this.search = host.location.search;
+    /** Path and query of the present entry. */
+    this.url = this.#shown();
+  }
+
+  #shown() {
+    const { pathname, search } = this.host.location;
+    return pathname + search;
   }
 
   /** The present entry of the history stands for this scenario now. @param {import('./workbench.js').Origin} origin */
@@ -41,9 +50,9 @@ export class AddressBar {
    * @returns {boolean} whether to another query: else only to another place of the same page
    */
   travelled() {
-    const before = this.search;
-    this.search = this.host.location.search;
-    if (before === this.search) return false;
+    const before = this.url;
+    this.url = this.#shown();
+    if (before === this.url) return false;
     this.#scenario = null;
     this.#forget(); // it was about another entry
     return true;
@@ -55,8 +64,8 @@ export class AddressBar {
     const isNew = this.#scenario !== null && this.#scenario !== scenario;
     if (isNew && this.#late && !this.#late.isNew) this.#now(this.#late); // what is left behind is left as it was last
     const isLate = this.#late !== null;
-    const wanted = { search, scenario, isNew: isNew || (this.#late?.isNew ?? false) };
-    if (search === this.host.location.search && !isLate) {
+    const wanted = { url: this.pathOf(origin) + search, scenario, isNew: isNew || (this.#late?.isNew ?? false) };
+    if (wanted.url === this.#shown() && !isLate) {
       this.#scenario = scenario;
       return;
     }
@@ -76,14 +85,14 @@ export class AddressBar {
   }
 
   /** @param {Wanted} wanted */
-  #now({ search, isNew, scenario }) {
-    const { history, location } = this.host;
+  #now({ url, isNew, scenario }) {
+    const { history } = this.host;
     this.#credit -= 1;
-    if (search !== location.search) {
-      if (isNew) history.pushState(null, '', location.pathname + search);
-      else history.replaceState(history.state, '', location.pathname + search);
+    if (url !== this.#shown()) {
+      if (isNew) history.pushState(null, '', url);
+      else history.replaceState(history.state, '', url);
     }
-    this.search = search;
+    this.url = url;
     this.#scenario = scenario;
     this.#forget();
   }
@@ -92,7 +101,7 @@ export class AddressBar {
   #later(wanted) {
     this.#late = wanted;
     this.#scenario = wanted.scenario;
-    this.#note(JSON.stringify({ from: this.host.location.search, to: wanted.search }));
+    this.#note(JSON.stringify({ from: this.#shown(), to: wanted.url }));
   }
 
   #wait() {
@@ -120,12 +129,12 @@ export class AddressBar {
 
   /** The page was loaded anew before the bar showed what it was to show. */
   #catchUp() {
-    const { history, location, performance, sessionStorage } = this.host;
+    const { history, performance, sessionStorage } = this.host;
     try {
       const { from, to } = JSON.parse(sessionStorage.getItem(AHEAD) ?? '{}');
       sessionStorage.removeItem(AHEAD);
       const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-      if (typeof to === 'string' && from === location.search && entry?.type !== 'navigate') history.replaceState(history.state, '', location.pathname + to);
+      if (typeof to === 'string' && from === this.#shown() && entry?.type !== 'navigate') history.replaceState(history.state, '', to);
     } catch {
       // Storage is blocked, or holds something else.
     }

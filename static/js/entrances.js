@@ -11,12 +11,23 @@ import { LinkError } from './core/link.js';
 import * as drafts from './drafts.js';
 import { brokenLink, findLink } from './link-entrance.js';
 
-/** @typedef {{example: string, unknown_example: string | null, scenario: any}} Boot  what the server embedded to begin with */
+/**
+ * @typedef {object} Boot  what the server embedded to begin with
+ * @property {string} root  path that it is reached under
+ * @property {string | null} example  name of the embedded scenario, if it is an example
+ * @property {string | null} short  its id, if it is that of a short link
+ * @property {string} first  the example that nobody asked for
+ * @property {string | null} unknown_example
+ * @property {any} scenario
+ */
 /** @typedef {import('./core/address.js').Address} Address */
 /** @typedef {import('./opening.js').Found} Found */
 /** @typedef {import('./workbench.js').Origin} Origin */
 
 export class Entrances {
+  /** Where the page was loaded: the server has read that path, however it is spelt. */
+  #landed = location.pathname;
+
   /** @param {import('./workbench.js').Workbench} bench @param {Boot} boot @param {import('./address-bar.js').AddressBar} bar */
   constructor(bench, boot, bar) {
     this.bench = bench;
@@ -79,12 +90,20 @@ export class Entrances {
   async #find(address) {
     const { whole, damaged } = this.bench.mode === 'embed' ? { whole: [], damaged: [] } : drafts.read();
     const isDamaged = address.draft !== null && damaged.includes(address.draft);
-    const found = address.s === null ? await this.#named(address, whole, isDamaged) : await this.#linked(address);
+    const short = location.pathname === this.#landed ? this.boot.short : shortId(location.pathname, this.boot.root);
+    const isShort = short !== null && [address.s, address.draft, address.example].every((name) => name === null);
+    const found = isShort ? await this.#short(short, address) : address.s === null ? await this.#named(address, whole, isDamaged) : await this.#linked(address);
     if (damaged.length > 0) {
       if (!isDamaged || address.s !== null) found.notices = [...(found.notices ?? []), { kind: 'damaged', message: this.bench.t('notice.damaged', { n: damaged.length }) }];
       drafts.putDamagedAside();
     }
     return found;
+  }
+
+  /** @param {string} id @param {Address} place @returns {Promise<Found>} */
+  async #short(id, place) {
+    const { bench, boot } = this;
+    return { scenario: id === boot.short ? boot.scenario : await bench.api.shortened(id), origin: { kind: 'short', name: id }, place };
   }
 
   /** @param {Address} address */
@@ -113,7 +132,8 @@ export class Entrances {
     if (draft) notices.push({ kind: 'lost', message: bench.t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing') });
     else if (example && boot.unknown_example === example) notices.push({ kind: 'example', message: bench.t('notice.no_example', { name: example }) });
     else if (isBare && whole.length > 0) notices.push({ kind: 'draft', draft: whole[0].id, message: bench.t('notice.draft', { title: whole[0].title || bench.t('scenario.untitled') }) });
-    return { scenario: boot.scenario, origin: { kind: 'example', name: boot.example }, place, notices };
+    const scenario = boot.example === null ? await bench.api.example(boot.first) : boot.scenario;
+    return { scenario, origin: { kind: 'example', name: boot.example ?? boot.first }, place, notices };
   }
 
   /** Drafts are one list for all tabs: what another one does to the draft open here is said, and does not lose it. */
@@ -144,4 +164,10 @@ export class Entrances {
     if (moved || this.bench.notices.some(({ kind }) => ['ignored', 'lost', 'example'].includes(kind))) this.bench.touched = true;
     this.bench.redraw();
   }
+}
+
+/** The id in the address of a short link. @param {string} path @param {string} root @returns {string | null} */
+function shortId(path, root) {
+  const found = path.startsWith(`${root}/s/`) ? path.slice(root.length + 3) : '';
+  return /^[\w-]+$/.test(found) ? found : null;
 }

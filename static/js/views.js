@@ -74,7 +74,7 @@ export function addressOf(bench) {
   if (origin.kind === 'nothing') return location.search; // it may be looked at and repaired there
   const { rest, lang } = parseAddress(location.search);
   const pin = bench.pinned();
-  const link = origin.kind === 'example' ? '' : (bench.link ?? '');
+  const link = origin.kind === 'example' || origin.kind === 'short' ? '' : (bench.link ?? '');
   return formatAddress({
     s: link.length <= LONGEST || origin.kind === 'link' ? link : null,
     example: origin.kind === 'example' ? origin.name : null,

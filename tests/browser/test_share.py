@@ -28,11 +28,11 @@ def field(page: Page, name: str) -> str:
 def test_an_edited_scenario_is_shared_as_one_link(new_page: NewPage) -> None:
     page = new_page(permissions=CLIPBOARD)
     page.goto("/?step=1&stage=slot-mapping&pin=slot_mappings.0.0")
-    count = page.get_by_role("textbox", name="Tokens of A in step 1")
+    count = page.get_by_role("textbox", name="A, step 1: tokens scheduled")
     expect(count).to_have_value("8")
     count.fill("5")
     count.press("Enter")
-    expect(page.locator('pw-board [data-cell="slot_mappings.0.5"]')).to_have_count(0)
+    expect(page.locator('pw-board [data-cell="slot_mappings.0.6"]')).to_have_count(0)
     expect(page.locator("[data-workbench][data-stale]")).to_have_count(0)
 
     page.locator("[data-share]").focus()
@@ -55,7 +55,7 @@ def test_an_edited_scenario_is_shared_as_one_link(new_page: NewPage) -> None:
     other = new_page()  # another browser: it has no draft
     other.goto(link)
     expect(other.locator("pw-inspector [data-value]")).to_have_text("207")
-    expect(other.get_by_role("textbox", name="Tokens of A in step 1")).to_have_value("5")
+    expect(other.get_by_role("textbox", name="A, step 1: tokens scheduled")).to_have_value("5")
 
 
 def test_a_short_link_is_made_when_asked_for_and_opens_the_same(new_page: NewPage) -> None:
@@ -84,7 +84,7 @@ def test_a_short_link_is_made_when_asked_for_and_opens_the_same(new_page: NewPag
     expect(page.locator("[data-title]").first).to_have_text("A row is recycled")
 
     # Edited, it is a draft of the reader's, at an address that holds it; the short link stays as it was.
-    count = page.get_by_role("textbox", name="Tokens of H in step 2")
+    count = page.get_by_role("textbox", name="H, step 2: tokens scheduled")
     count.fill("0")
     count.press("Enter")
     expect(page).to_have_url(re.compile(r"/\?s=1[\w~-]+&draft=\w+"))

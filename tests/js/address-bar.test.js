@@ -14,7 +14,7 @@ function browser(search, { navigation = 'navigate', stored = new Map() } = {}) {
   let writes = 0;
   const set = (/** @type {string} */ url) => {
     writes += 1;
-    location.search = url.slice(1);
+    [, location.pathname, location.search] = /** @type {string[]} */ (/^([^?]*)(.*)$/.exec(url));
   };
   /** @type {any} */
   const host = {
@@ -87,14 +87,14 @@ test('a page that is loaded anew before the bar caught up goes on where it was',
   bar.adopt(A);
   for (let step = 0; step < 30; step += 1) bar.write(`?s=A&step=${step}`, A);
   const again = browser('?s=A&step=19', { navigation: 'reload', stored: new Map(stored) });
-  assert.equal(new AddressBar(again.host).search, '?s=A&step=29');
+  assert.equal(new AddressBar(again.host).url, '/?s=A&step=29');
   for (const [search, navigation] of [['?s=A&step=19', 'navigate'], ['?s=C', 'reload']]) {
     const other = browser(search, { navigation, stored: new Map(stored) });
-    assert.equal(new AddressBar(other.host).search, search);
+    assert.equal(new AddressBar(other.host).url, `/${search}`);
     assert.equal(other.stored.size, 0);
   }
   stored.set('pagewalk.address', '{');
-  assert.equal(new AddressBar(browser('?s=A', { navigation: 'reload', stored }).host).search, '?s=A');
+  assert.equal(new AddressBar(browser('?s=A', { navigation: 'reload', stored }).host).url, '/?s=A');
 });
 
 test('what was late for one entry is not written into another', () => {
@@ -109,4 +109,23 @@ test('what was late for one entry is not written into another', () => {
   assert.equal(host.location.search, '?example=x');
   bar.write('?example=x&step=1', { kind: 'example', name: 'x' });
   assert.equal(host.location.search, '?example=x&step=1');
+});
+
+test('a short link has a path of its own, and leaving it is leaving that path', () => {
+  const { host } = browser('?step=1');
+  host.location.pathname = '/s/abc';
+  /** @type {string[]} */
+  const urls = [];
+  host.history.pushState = host.history.replaceState = (/** @type {any} */ _, /** @type {any} */ __, /** @type {string} */ url) => {
+    urls.push(url);
+    const [pathname, search] = url.split('?');
+    Object.assign(host.location, { pathname, search: search ? `?${search}` : '' });
+  };
+  const short = /** @type {const} */ ({ kind: 'short', name: 'abc' });
+  const bar = new AddressBar(host, ({ kind, name }) => (kind === 'short' ? `/s/${name}` : '/'));
+  bar.adopt(short);
+  bar.write('?step=1', short);
+  bar.write('?step=2', short);
+  bar.write('?draft=B', B);
+  assert.deepEqual(urls, ['/s/abc?step=2', '/?draft=B']);
 });
