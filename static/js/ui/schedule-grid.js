@@ -22,7 +22,7 @@ import { requestClass, requestTag } from './tag.js';
  */
 
 /** As in the style sheet: on a phone a request has a second line. */
-export const rowHeight = () => (innerWidth <= 700 ? 44 : 32);
+export const rowHeight = () => (innerWidth <= 700 ? 44 : 31);
 export const COLUMN = 64;
 const MANY_ROWS = 28;
 const MANY_COLUMNS = 28;

@@ -30,6 +30,12 @@ import { say } from './view.js';
 /** @typedef {import('./view.js').Fault} Fault */
 /** @typedef {selecting.Place} Place */
 
+/** What else the keyboard can be wanted in. */
+const FIELDS = { rename: 'input[data-rename]', details: '.details input', first: '[data-empty-scenario] button' };
+
+/** Which part of the grid is drawn. @param {{rows: import('../core/viewport.js').Visible, columns: import('../core/viewport.js').Visible}} part */
+const windowKey = ({ rows, columns }) => `${rows.first}|${rows.last}|${columns.first}|${columns.last}`;
+
 export class Schedule extends HTMLElement {
   /** @type {View | null} */
   #view = null;
@@ -42,7 +48,9 @@ export class Schedule extends HTMLElement {
   editing = null;
   #shownStep = -1;
   #drawn = '';
-  /** The cell to put the keyboard in once it is there. @type {Place | 'rename' | 'details' | null} */
+  /** The keyboard goes back to the cell that it was in, whose element is another now. */
+  #isRefocusing = false;
+  /** The cell to put the keyboard in once it is there. @type {Place | keyof typeof FIELDS | null} */
   #wanted = null;
   /** The draft that undo or redo leads away from. @type {import('../core/edits.js').Scenario | null} */
   #left = null;
@@ -136,6 +144,7 @@ export class Schedule extends HTMLElement {
     else if (requestMenu !== undefined) this.#openMenu(button.getAttribute('aria-label') ?? '', requestItems(view, Number(requestMenu)), button);
     else if (stepMenu !== undefined) this.#openMenu(button.getAttribute('aria-label') ?? '', stepItems(view, Number(stepMenu)), button, button.parentElement);
     else if (button.dataset.nextFault !== undefined) this.#nextFault(1);
+    else if (button.dataset.new !== undefined) this.#wanted = 'first';
     else if (button.dataset.detailsToggle !== undefined) this.#toggleDetails();
     else if (goStep !== undefined) say(this, 'go', { step: Number(goStep) });
     else if (edit === 'fix') say(this, 'edit', { kind: 'fix', patch: view.faults[Number(button.dataset.fault)]?.fix });
@@ -164,10 +173,11 @@ export class Schedule extends HTMLElement {
     if (input.dataset.rename !== undefined) return this.#renameKey(event, /** @type {HTMLInputElement} */ (input));
     if (input.closest('.details')) return this.#detailsKey(event, input);
     const place = this.placeOfField(input);
+    if (input.dataset.edit === 'add-step' || input.dataset.edit === 'add-request') return this.#edgeKey(event, input);
     if (!place || !(input instanceof HTMLInputElement)) return;
     const action = actionOf(event, { isEditing: this.editing === input, isTyped: this.isTyped(input) });
     if (action.do === 'native') return;
-    if (action.do === 'move' && event.key === 'Tab' && !this.#isInside(place, action)) return this.commit(input);
+    if (action.do === 'move' && event.key === 'Tab' && place.column + action.right < -1) return this.commit(input);
     event.preventDefault();
     if (action.do === 'restore') event.stopPropagation();
     this.#told = '';
@@ -175,6 +185,8 @@ export class Schedule extends HTMLElement {
     switch (action.do) {
       case 'move':
         this.commit(input);
+        if (place.column + action.right >= this.size.columns) return this.#button('add-step')?.focus();
+        if (place.row + action.down >= this.size.rows && !action.commit) return this.#button('add-request')?.focus();
         return this.go({ row: place.row + action.down, column: place.column + action.right });
       case 'extend':
         return this.select(selecting.extend(this.selection, action.down, action.right, this.size));
@@ -205,6 +217,20 @@ export class Schedule extends HTMLElement {
         this.commit(input);
         return this.#arrange(place, action);
     }
+  }
+
+  /** @param {'add-step' | 'add-request'} edit @returns {HTMLElement | null} */
+  #button(edit) {
+    return this.querySelector(`.plan [data-edit="${edit}"]`);
+  }
+
+  /** From the buttons at the edges of the grid the arrows lead back into it. @param {KeyboardEvent} event @param {HTMLElement} button */
+  #edgeKey(event, button) {
+    const back = button.dataset.edit === 'add-step' ? ['ArrowLeft', 'ArrowDown'] : ['ArrowUp', 'ArrowRight'];
+    if (!back.includes(event.key) || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.go(this.selection.anchor);
   }
 
   /** @param {Place} place @param {{down: number, right: number}} by */
@@ -263,7 +289,8 @@ export class Schedule extends HTMLElement {
   /** @param {HTMLElement} target */
   #focused(target) {
     const place = this.placeOfField(target);
-    if (place) {
+    if (place && this.#isRefocusing) /** @type {HTMLInputElement} */ (target).select();
+    else if (place) {
       if (this.editing !== target) this.editing = null;
       /** @type {HTMLInputElement} */ (target).select();
       const { anchor } = this.selection;
@@ -276,31 +303,39 @@ export class Schedule extends HTMLElement {
     this.#say();
   }
 
-  /** Another part of a large grid is in sight. A field that is typed in keeps its text: it goes into the draft first. */
   #scrolled() {
-    const view = this.#view;
-    if (!view) return;
-    const { rows, columns } = windowOf(view, this.#scroller);
-    if (`${rows.first}|${rows.last}|${columns.first}|${columns.last}` === this.#drawn) return;
-    const field = document.activeElement;
-    const place = this.placeOfField(field);
-    const isOurs = place !== null && this.contains(field);
-    if (isOurs && field instanceof HTMLInputElement) this.commit(field);
-    this.draw();
-    // The elements of the cells are used again for others: the keyboard stays with its cell, or leaves with it.
-    if (!isOurs || (field instanceof HTMLInputElement && this.placeOfField(field)?.row === place.row && this.placeOfField(field)?.column === place.column)) return;
-    const again = this.field(place);
-    if (again) again.focus({ preventScroll: true });
-    else if (field instanceof HTMLElement) field.blur();
+    if (this.#view && windowKey(windowOf(this.#view, this.#scroller)) !== this.#drawn) this.draw();
   }
 
+  /**
+   * Draws, perhaps another part of a large grid. The elements of the cells are used again for other cells then: what is
+   * typed goes into the draft first, and the keyboard stays with its cell, or leaves with it.
+   */
   draw() {
     const view = this.#view;
     if (!view) return;
+    const frame = this.#frame(view);
+    const field = document.activeElement;
+    const place = this.contains(field) ? this.placeOfField(field) : null;
+    if (place && field instanceof HTMLInputElement && windowKey(frame) !== this.#drawn) this.commit(field);
+    this.#drawn = windowKey(frame);
+    this.#render(view, frame);
+    const now = document.activeElement === field ? this.placeOfField(field) : null;
+    if (place && (now?.row !== place.row || now.column !== place.column)) {
+      const again = this.field(place);
+      this.#isRefocusing = true;
+      if (again) again.focus({ preventScroll: true });
+      else if (field instanceof HTMLElement) field.blur();
+      this.#isRefocusing = false;
+    }
+    this.#say();
+    this.#focusWanted();
+  }
+
+  /** @param {View} view @param {import('./schedule-grid.js').Frame} frame */
+  #render(view, frame) {
     const { t, draft } = view;
     const now = view.stage === 'schedule' || view.stage === 'all';
-    const frame = this.#frame(view);
-    this.#drawn = `${frame.rows.first}|${frame.rows.last}|${frame.columns.first}|${frame.columns.last}`;
     render(
       html`<section class="panel schedule ${now ? 'now' : ''}" data-stage="schedule" data-current=${view.stage === 'schedule' ? '' : nothing} aria-labelledby="title-schedule">
         ${scheduleHead(view, { told: this.#said(view), isDetailed: this.#isDetailed })}
@@ -312,8 +347,6 @@ export class Schedule extends HTMLElement {
       <pw-schedule-menu></pw-schedule-menu>`,
       this,
     );
-    this.#say();
-    this.#focusWanted();
   }
 
   /** @param {View} view @returns {import('./schedule-grid.js').Frame} */
@@ -399,11 +432,12 @@ export class Schedule extends HTMLElement {
   #focusWanted() {
     const wanted = this.#wanted;
     if (!wanted) return;
-    if (wanted === 'rename' || wanted === 'details') {
-      const field = /** @type {HTMLInputElement | null} */ (this.querySelector(wanted === 'rename' ? 'input[data-rename]' : '.details input'));
+    if (typeof wanted === 'string') {
+      const field = /** @type {HTMLElement | null} */ (this.querySelector(FIELDS[wanted]));
+      if (!field) return; // not there yet
       this.#wanted = null;
-      field?.focus();
-      field?.select();
+      field.focus();
+      if (field instanceof HTMLInputElement) field.select();
       return;
     }
     const { rows, columns } = this.size;
