@@ -45,16 +45,17 @@ export class Entrances {
   }
 
   /**
-   * Opens a link that somebody pasted: a whole address, or what stands behind `s=`, at the place of the address that it
-   * is pasted for if it names none. If it cannot be read, what is open stays.
+   * Opens a link that somebody pasted or chose: a whole address, a short link, or what stands behind `s=`. Pasted in
+   * place of a damaged one, it opens at the place that is left of that. If it cannot be read, what is open stays.
    * @param {string} text
    */
   async openLink(text) {
     const pasted = parseAddress(/\?[^\s)>\]"']*/.exec(text)?.[0] ?? '');
     if (pasted.s === null && (pasted.example ?? pasted.draft) !== null) return this.#openFound(() => this.#find(pasted));
-    const here = parseAddress(location.search);
+    const short = pasted.s === null ? /^[^\s?#]*\/s\/([\w-]+)/.exec(text.trim())?.[1] : null;
+    if (short) return this.#openFound(() => this.#short(short, pasted));
     const isPlaced = pasted.step !== null || pasted.stage !== null || pasted.pin !== null;
-    const place = { ...(isPlaced ? pasted : here), draft: null };
+    const place = { ...(isPlaced || this.bench.origin.kind !== 'nothing' ? pasted : parseAddress(location.search)), draft: null };
     try {
       await this.#openFound(() => findLink(this.bench, { ...place, s: text }));
     } catch (error) {

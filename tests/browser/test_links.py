@@ -216,3 +216,15 @@ def test_an_old_link_opens(page: Page, name: str) -> None:
     expect(page.locator("[data-notice]")).to_have_count(0)
     expect(title(page)).to_have_text(entry["scenario"]["title"] or "Untitled scenario")
     expect(page.locator('[data-cell="idx_mapping.0"]').first).to_be_visible()
+
+
+def test_a_short_link_is_pasted_like_any_other(page: Page) -> None:
+    made = page.request.post("/api/links", data=MINE).json()
+    open_page(page, f"/?s={LINK[:-1]}")
+    field = page.get_by_label("Paste the link again")
+    field.fill(f"{made['url']}?step=0&stage=flatten")
+    field.press("Enter")
+    expect(title(page)).to_have_text("Mine 我的")
+    page.wait_for_url(f"**/s/{made['id']}?step=0&stage=flatten")
+    page.go_back()
+    expect(page.locator("[data-notice=link]")).to_be_visible()
