@@ -83,11 +83,13 @@ export class GalleryControl {
     const { bench } = this;
     const { kind, name } = bench.origin;
     if (bench.origin === this.#noted || !bench.opened || bench.mode === 'embed') return;
+    // A short link is noted as what it stands for, which needs no server that remembers it.
+    const link = kind === 'link' ? name : kind === 'short' ? bench.link : '';
+    if (link === null) return; // it is being made
     this.#noted = bench.origin;
-    const address = parseAddress(location.search);
-    if (!bench.touched && address.example === null && address.s === null) return;
-    if (kind === 'example') recents.note(formatAddress({ example: name }), view.draft.title ?? '');
-    else if (kind === 'link') recents.note(formatAddress({ s: name }), view.draft.title ?? '');
+    const isChosen = bench.touched || parseAddress(location.search).example !== null;
+    if (kind === 'example' && isChosen) recents.note(formatAddress({ example: name }), view.draft.title ?? '');
+    else if (link) recents.note(formatAddress({ s: link }), view.draft.title ?? '');
   }
 
   async #list() {
@@ -119,6 +121,7 @@ export class GalleryControl {
     // It stays on screen, and is kept again with the next change.
     if (isOpen && bench.isKept !== isThere) {
       bench.isKept = isThere;
+      bench.touched = true; // from now on the address holds it
       bench.redraw();
     }
     this.#update();

@@ -5,20 +5,17 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 
-def gallery(page: Page) -> Locator:
-    return page.get_by_role("dialog", name="Scenarios")
-
-
 def open_gallery(page: Page) -> Locator:
-    """The dialog, opened by its button, with the examples in it."""
+    """The dialog, opened by its button, once the list of the gallery is there."""
     page.locator("[data-gallery='']").click()
     dialog = page.locator("dialog.gallery[open]")
-    expect(dialog.locator("[data-example]").first).to_be_attached()
+    expect(dialog.locator("[data-section=group-0]")).to_be_attached()
     return dialog
 
 
 def choose_example(page: Page, name: str) -> None:
     """Opens an example of the gallery. It may take its time to arrive."""
     dialog = open_gallery(page)
+    dialog.locator("[data-section=group-0]").click()
     dialog.locator(f"[data-example='{name}'] h4 a").click()
     expect(dialog).to_be_hidden()

@@ -162,7 +162,7 @@ export class Gallery extends HTMLElement {
             <input type="search" autocomplete="off" spellcheck="false" aria-label=${t('gallery.search')} placeholder=${t('gallery.placeholder')} @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLInputElement} */ (event.target).value)}>
             <nav aria-label=${t('gallery.sections')}>
               <h3>${t('gallery.examples')}</h3>
-              <ul>${groups.map((one) => this.#entry(one.key, one.group, one.examples.length))}</ul>
+              <ul>${groups.length > 0 ? groups.map((one) => this.#entry(one.key, one.group, one.examples.length)) : this.#entry('group-0', t('gallery.all_examples'), null)}</ul>
               <h3>${t('gallery.here')}</h3>
               <ul>${this.#entry('drafts', t('own.title'), found.drafts.filter(({ id }) => shelf.drafts.some((one) => one.id === id)).length)}${this.#entry('recents', t('own.recent'), found.recents.length)}</ul>
             </nav>
@@ -182,10 +182,10 @@ export class Gallery extends HTMLElement {
     );
   }
 
-  /** @param {string} key @param {string} name @param {number} count */
+  /** @param {string} key @param {string} name @param {number | null} count  null: not known yet */
   #entry(key, name, count) {
     const isHere = this.#section === key;
-    return html`<li><button type="button" data-section=${key} aria-current=${isHere ? 'true' : nothing} ?disabled=${count === 0 && this.#text.trim() !== ''} @click=${() => this.#jump(key)}><span>${name}</span> <span class="num">${count}</span></button></li>`;
+    return html`<li><button type="button" data-section=${key} aria-current=${isHere ? 'true' : nothing} ?disabled=${count === 0 && this.#text.trim() !== ''} @click=${() => this.#jump(key)}><span>${name}</span> <span class="num">${count ?? ''}</span></button></li>`;
   }
 
   /** @param {string} key */
