@@ -83,6 +83,8 @@ def _fix(message: str, path: Path, value: Any, context: Mapping[str, Any]) -> Fi
             return replace(where, int(value))
         if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
             return replace(where, int(value))
+    if message == "text" and type(value) is int and abs(value) < 2**63:
+        return replace(where, str(value))  # a name that looks like a number
     if message in ("minimum", "maximum") and path[0] == "steps" and path[2] == "num_scheduled_tokens":
         return remove(pointer(*path[:4])) if message == "minimum" else None  # nothing to run: not scheduled
     if message in ("minimum", "maximum") and isinstance(path[-1], str):

@@ -1,0 +1,157 @@
+// @ts-check
+/** The scenario as text: what is written, what is read, and where in the text a pointer leads. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { canonical } from '../../static/js/core/compact.js';
+import { toDraft } from '../../static/js/core/edits.js';
+import { MOST_BYTES, notationOf, readText } from '../../static/js/core/notation.js';
+import { writeScenario } from '../../static/js/core/scenario-text.js';
+import { documentOf, lineColumn, placeIn } from '../../static/js/core/text-tree.js';
+import * as yaml from '../../static/vendor/yaml/yaml.js';
+import { someScenario } from './fixtures/some-scenario.js';
+
+/** @typedef {import('../../static/js/core/scenario-text.js').Notation} Notation */
+
+/** As the contract writes it. */
+const WORKED = `version: 1
+title: One decode, one prefill chunk
+start_step: 1
+requests:
+  - {req_id: B, prompt_len: 31}
+  - {req_id: A, prompt_len: 24}
+steps:
+  - {num_scheduled_tokens: {B: 31, A: 16}, new_block_ids: {B: [[37, 12]], A: [[81, 44]]}}
+  - {num_scheduled_tokens: {B: 1, A: 8}}
+`;
+
+/** @param {string} text @param {Notation} [notation] */
+function read(text, notation = 'yaml') {
+  const { root, faults } = readText(text, notation, yaml);
+  assert.deepEqual(faults, []);
+  assert.ok(root);
+  return { root, draft: toDraft(documentOf(root)) };
+}
+
+/** @param {string} text @param {Notation} [notation] */
+function fault(text, notation = 'yaml') {
+  const { root, faults } = readText(text, notation, yaml);
+  assert.equal(root, null);
+  const { key, from } = faults[0];
+  return { key, ...lineColumn(text, from) };
+}
+
+test('the worked example is written as the contract writes it', () => {
+  const { draft } = read(WORKED);
+  assert.equal(writeScenario(draft, 'yaml'), WORKED);
+  assert.equal(writeScenario(read(writeScenario(draft, 'json'), 'json').draft, 'yaml'), WORKED);
+});
+
+test('what is written reads back as the same scenario, in both notations', () => {
+  for (let seed = 0; seed < 300; seed += 1) {
+    const scenario = toDraft(someScenario(seed));
+    for (const notation of /** @type {Notation[]} */ (['yaml', 'json'])) {
+      const text = writeScenario(scenario, notation);
+      assert.equal(canonical(read(text, notation).draft), canonical(scenario), text);
+      assert.equal(writeScenario(read(text, notation).draft, notation), text, 'writing it again changes nothing');
+    }
+    assert.equal(canonical(toDraft(JSON.parse(writeScenario(scenario, 'json')))), canonical(scenario), 'any reader of JSON reads it');
+  }
+});
+
+test('the order of counts is the text’s, whatever the names look like', () => {
+  const { draft } = read('version: 1\nrequests: []\nsteps: [{num_scheduled_tokens: {10: 1, B: 2, 2: 3}}]');
+  assert.deepEqual(draft.steps[0].num_scheduled_tokens, [['10', 1], ['B', 2], ['2', 3]]);
+  assert.match(writeScenario(draft, 'yaml'), /\{"10": 1, B: 2, "2": 3\}/);
+  assert.match(writeScenario(draft, 'json'), /\[\["10", 1\], \["B", 2\], \["2", 3\]\]/);
+});
+
+test('names that could be taken for something else are quoted', () => {
+  const names = ['yes', 'No', 'null', '~', '1', '-1', '0x1', '1e3', '2001-01-01', '.5', 'a: b', 'a #b', '#a', '*a', '&a', '!a', '- a', '', ' a', 'a ', 'a,b', '[a', '{', '"', "'", '<<', 'é', '名', '😀', '\t', '\u2028', '\ufeff', '\u0085', 'a\nb'];
+  const scenario = toDraft({ version: 1, requests: names.map((req_id) => ({ req_id, prompt_len: 1 })), steps: [{ num_scheduled_tokens: names.map((name) => [name, 1]), finished_req_ids: names }] });
+  assert.equal(canonical(read(writeScenario(scenario, 'yaml')).draft), canonical(scenario));
+  assert.match(writeScenario(scenario, 'yaml'), /req_id: "yes"/);
+  assert.match(writeScenario(scenario, 'yaml'), /req_id: 名,/);
+});
+
+test('long and many-lined texts stay what they are', () => {
+  for (const description of ['a '.repeat(90).trim(), 'two\nlines', 'ends\n', 'two ends\n\n', ' begins', 'x'.repeat(300), 'a  b '.repeat(60), 'tab\tin', 'line\n\n  indented\nlast', 'ends with space \nb', '# no comment\n- no list', '\n', 'a\r\nb']) {
+    const scenario = toDraft({ version: 1, description, requests: [], steps: [] });
+    assert.equal(read(writeScenario(scenario, 'yaml')).draft.description, description);
+  }
+});
+
+test('a pointer leads to its place', () => {
+  const at = (/** @type {string} */ text, /** @type {string} */ where, isKey = false) => {
+    const { root } = read(text, notationOf(text));
+    const { from, to } = placeIn(root, where, isKey);
+    return text.slice(from, to);
+  };
+  assert.equal(at(WORKED, '/requests/1/prompt_len'), '24');
+  assert.equal(at(WORKED, '/requests/1/prompt_len', true), 'prompt_len');
+  assert.equal(at(WORKED, '/steps/1/num_scheduled_tokens/1/1'), '8', 'counts are pairs in the draft, whatever they are in the text');
+  assert.equal(at(WORKED, '/steps/1/num_scheduled_tokens/0/0'), 'B');
+  assert.equal(at(WORKED, '/steps/0/new_block_ids/A/0/1'), '44');
+  assert.equal(at(WORKED, '/steps/1/draft_token_ids/B'), '{num_scheduled_tokens: {B: 1, A: 8}}', 'what is missing is missed in what would hold it');
+  assert.equal(at('{"version": 1, "steps": [{"num_scheduled_tokens": [["B", 1], ["A", 8]]}]}', '/steps/0/num_scheduled_tokens/1/1'), '8');
+  assert.equal(at('version: 1\nsteps:\nrequests: []', '/steps'), 'steps', 'an empty value has no place of its own');
+  assert.equal(at(WORKED, ''), '', 'the whole text is not underlined');
+});
+
+test('JSON that is none says why, at its line', () => {
+  const cases = /** @type {[string, string, number, number][]} */ ([
+    ['{"a": 1,}', 'fault.bad_json.syntax.trailing_comma', 1, 8],
+    ['[1, ]', 'fault.bad_json.syntax.trailing_comma', 1, 3],
+    ['{"a" 1}', 'fault.bad_json.syntax.colon', 1, 6],
+    ['{\n  a: 1}', 'fault.bad_json.syntax.name', 2, 3],
+    ['[1 2]', 'fault.bad_json.syntax.comma', 1, 4],
+    ['["a\nb"]', 'fault.bad_json.syntax.unterminated', 1, 2],
+    ['["a', 'fault.bad_json.syntax.unterminated', 1, 2],
+    ['["\\q"]', 'fault.bad_json.syntax.escape', 1, 3],
+    ['["\t"]', 'fault.bad_json.syntax.control_character', 1, 3],
+    ['[]\n[]', 'fault.bad_json.syntax.extra', 2, 1],
+    ['nul', 'fault.bad_json.syntax.value', 1, 1],
+    ['[01]', 'fault.bad_json.syntax.comma', 1, 3],
+    ['{"a": 8.0}', 'text.number', 1, 7],
+    ['[12345678901234567890]', 'text.number', 1, 2],
+    ['{"a": 1, "a": 2}', 'fault.duplicate_key', 1, 10],
+    [' ', 'fault.bad_yaml.empty', 1, 1],
+    ['['.repeat(80), 'fault.bad_json.depth', 1, 66],
+  ]);
+  for (const [text, key, line, column] of cases) assert.deepEqual(fault(text, 'json'), { key, line, column }, text);
+});
+
+test('YAML is read by the rules of the server', () => {
+  /** @type {{text: string, document?: any, fault?: string, line?: number}[]} */
+  const table = JSON.parse(readFileSync(new URL('../scenario/yaml_texts.json', import.meta.url), 'utf8'));
+  assert.ok(table.length > 50);
+  for (const { text, document, fault: expected, line } of table) {
+    if (!expected) {
+      const { root, faults } = readText(text, 'yaml', yaml);
+      assert.deepEqual(faults, [], text);
+      assert.deepEqual(root && documentOf(root), document, text);
+      continue;
+    }
+    const found = fault(text);
+    assert.equal(found.key, `fault.${expected}`, text);
+    if (line) assert.equal(found.line, line, text);
+  }
+});
+
+test('a missing bracket is missed at the end of its line', () => {
+  assert.deepEqual(fault('version: 1\nsteps:\n  - {num_scheduled_tokens: {A: 1}\n  - {}\n'), { key: 'fault.bad_yaml.syntax.bracket', line: 3, column: 34 });
+});
+
+test('numbers that are not whole are no numbers of a scenario', () => {
+  assert.deepEqual(fault('a: 1\nb: 8.0'), { key: 'text.number', line: 2, column: 4 });
+  assert.equal(fault('a: 99999999999999999999').key, 'text.number');
+});
+
+test('more than the server reads is said before it is read', () => {
+  assert.equal(fault(`a: "${'é'.repeat(MOST_BYTES.yaml / 2)}"`).key, 'text.too_large');
+  assert.equal(read(`a: "${'é'.repeat(1000)}"`).draft.a.length, 1000);
+});
+
+test('a file says its notation by its name, a text by how it begins', () => {
+  assert.deepEqual([notationOf('{}', 'a.yml'), notationOf('a: 1', 'A.JSON'), notationOf(' {"a": 1}'), notationOf('[1]'), notationOf('a: 1')], ['yaml', 'json', 'json', 'json', 'yaml']);
+});
