@@ -27,7 +27,7 @@ export function fitStage(frame, scale) {
   for (const factor of FACTORS) {
     const zoom = Math.max(1, Math.round(scale * factor * 100) / 100);
     if (zoom === tried[tried.length - 1]?.zoom) break;
-    frame.style.setProperty('--zoom', String(zoom));
+    setZoom(frame, zoom);
     const one = { zoom, tall: frame.scrollHeight > frame.clientHeight + 1, wide: isWide(frame) };
     tried.push(one);
     if (!one.tall && !one.wide) break;
@@ -35,9 +35,16 @@ export function fitStage(frame, scale) {
   const last = tried[tried.length - 1];
   // Where no size shows all of it: a long table scrolls sideways anyway, and need not be small as well.
   const best = last.tall || last.wide ? (tried.find(({ zoom, tall }) => zoom <= scale && !tall) ?? last) : last;
-  frame.style.setProperty('--zoom', String(best.zoom));
+  if (best !== last) setZoom(frame, best.zoom);
   frame.toggleAttribute('data-roomy', true); // room for the second sentence?
   if (frame.scrollHeight > frame.clientHeight + 1) frame.toggleAttribute('data-roomy', false);
+}
+
+/** @param {HTMLElement} frame @param {number} zoom */
+function setZoom(frame, zoom) {
+  frame.style.setProperty('--zoom', String(zoom));
+  // What is laid out by its width is as high as that says.
+  for (const map of /** @type {NodeListOf<any>} */ (frame.querySelectorAll('.panel[data-current] :is(pw-kv, pw-pool)'))) map.fit();
 }
 
 /** Whether a table of the stage is wider than its place. @param {HTMLElement} frame */

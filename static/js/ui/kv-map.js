@@ -87,6 +87,11 @@ export class KvMap extends HTMLElement {
     this.#draw();
   }
 
+  /** Draws for the width that it has now. */
+  fit() {
+    this.#draw();
+  }
+
   #draw() {
     const data = this.#data;
     if (!data) return;

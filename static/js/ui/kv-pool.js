@@ -11,6 +11,7 @@ import { blockAt31, Pool } from '../core/kv-pool.js';
 import { Palette, paintPool } from './kv-paint.js';
 import { blockWords, rangeWords } from './kv-words.js';
 import { say } from './view.js';
+import { zoomOf } from './zoom.js';
 
 /** @typedef {import('./view.js').View} View */
 
@@ -79,6 +80,11 @@ export class PoolMap extends HTMLElement {
   /** What the keys have reached, while they are in use here. */
   get resting() {
     return this.#data && this.querySelector('.pool-squares:focus') ? this.#words(this.#caret) : '';
+  }
+
+  /** Draws for the width that it has now. */
+  fit() {
+    this.#draw();
   }
 
   #draw() {
@@ -160,10 +166,12 @@ export class PoolMap extends HTMLElement {
   /** @param {MouseEvent} event @returns {number} -1 outside */
   #under(event) {
     const grid = this.#grid;
-    const box = this.querySelector('.pool-squares')?.getBoundingClientRect();
-    if (!grid || !box || !this.#data) return -1;
-    const column = Math.floor((event.clientX - box.left) / grid.size);
-    const row = Math.floor((event.clientY - box.top) / grid.size);
+    const squares = this.querySelector('.pool-squares');
+    if (!grid || !squares || !this.#data) return -1;
+    const box = squares.getBoundingClientRect();
+    const size = grid.size * zoomOf(squares);
+    const column = Math.floor((event.clientX - box.left) / size);
+    const row = Math.floor((event.clientY - box.top) / size);
     if (column < 0 || column >= grid.columns || row < 0 || row >= grid.rows) return -1;
     const id = (row * grid.columns + column) * grid.per;
     return id < this.#data.pool.numBlocks ? id : -1;
@@ -233,15 +241,15 @@ export class PoolMap extends HTMLElement {
 
 /** Makes a canvas that large, sharp and empty. @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 function fitted(canvas, width, height) {
-  const scale = devicePixelRatio || 1;
+  const scale = (devicePixelRatio || 1) * zoomOf(canvas);
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
   if (canvas.width !== wide || canvas.height !== high) {
     canvas.width = wide;
     canvas.height = high;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
   }
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;

@@ -1,0 +1,174 @@
+"""Present mode as a lecture uses it: without a mouse, at 1280 by 720, from a link to the last stop and out again."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewPage
+from tests.browser.test_accessibility import AXE, RULES
+
+ROOM = {"width": 1280, "height": 720}
+
+
+def at_stop(page: Page, number: int, words: str) -> None:
+    expect(page.locator("[data-stop]")).to_have_attribute("data-stop", str(number))
+    expect(page.locator(".talk-line .where")).to_have_text(re.compile(rf"^{words}"))
+
+
+def test_a_whole_talk_without_a_mouse(new_page: NewPage) -> None:
+    page = new_page(viewport=ROOM)
+    page.goto("/?view=present&step=0&stage=kv-cache")
+    at_stop(page, 7, "Step 0 KV cache")
+    for gone in [".masthead h1", "pw-schedule", "pw-inspector", "pw-rail"]:
+        expect(page.locator(gone)).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_have_text("One decode, one prefill chunk")
+
+    page.keyboard.press("PageDown")
+    at_stop(page, 8, "Step 0 Update")
+    page.keyboard.press("PageDown")  # on into the next step
+    at_stop(page, 9, "Step 1 Schedule")
+    expect(page.locator("pw-plan td.now").first).to_have_text("1")
+    expect(page).to_have_url(re.compile(r"step=1&stage=schedule&view=present"))
+    expect(page.locator("[data-live]")).to_have_text("Step 1, Schedule: 9 tokens of 2 requests")
+    page.keyboard.press("PageUp")
+    at_stop(page, 8, "Step 0 Update")
+    page.keyboard.press("End")
+    at_stop(page, 16, "Step 1 Update")
+    page.keyboard.press("PageDown")  # there is no further one
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    at_stop(page, 14, "Step 1 Slot mapping")
+
+    # Which slot? 12 * 16 + 15 is asked before 207 is told.
+    page.keyboard.press("r")
+    expect(page.locator("[data-asking]")).to_be_visible()
+    page.keyboard.press("]")
+    formula = page.locator("[data-formula-bar] .line")
+    expect(formula).to_have_text(re.compile(r"slot_mappings\[0\]\[0\] = 12 \* 16 \+ 15 = \?$"))
+    assert "207" not in page.locator("main").inner_text()
+    page.keyboard.press("r")
+    expect(formula).to_have_text(re.compile(r"= 12 \* 16 \+ 15 = 207$"))
+    assert "207" in page.locator("main").inner_text()
+
+    # The spotlight: what the slot was computed from is lit, its neighbour stands back.
+    def ink(cell: str) -> str:
+        return page.locator(f'pw-strip [data-cell="{cell}"] .v').evaluate("cell => getComputedStyle(cell).color")
+
+    assert ink("block_offsets.0.0") != ink("block_offsets.0.1") == ink("slot_mappings.0.1")
+    page.keyboard.press("s")
+    expect(page.locator("html[data-spotlight]")).to_have_count(0)
+    assert ink("block_offsets.0.0") == ink("block_offsets.0.1")
+
+    page.keyboard.press(".")
+    blank = page.get_by_role("dialog")
+    expect(blank).to_be_visible()
+    box = blank.bounding_box()
+    assert box == {"x": 0, "y": 0, **ROOM}
+    assert blank.evaluate("dialog => getComputedStyle(dialog).backgroundColor") == "rgb(0, 0, 0)"
+    page.keyboard.press("PageDown")  # any key: it brings the board back, and does nothing else
+    expect(blank).to_have_count(0)
+    at_stop(page, 14, "Step 1 Slot mapping")
+
+    page.keyboard.press("l")
+    at_stop(page, 14, "第 1 步 槽位映射")
+    expect(page.locator("[data-formula-bar] .line")).to_have_text(re.compile(r"= 207$"))
+    expect(page).to_have_url(re.compile(r"pin=slot_mappings\.0\.0&view=present&lang=zh"))
+    page.keyboard.press("PageUp")
+    at_stop(page, 13, "第 1 步 块表")
+
+    page.keyboard.press("Escape")  # the pin first
+    expect(page.locator("[data-formula-bar]")).to_have_count(0)
+    at_stop(page, 13, "第 1 步 块表")
+    page.keyboard.press("Escape")
+    expect(page.locator(".masthead h1")).to_be_visible()
+    expect(page.locator("[data-present]")).to_be_focused()
+    expect(page).to_have_url(re.compile(r"step=1&stage=block-tables&lang=zh"))
+    page.keyboard.press("PageDown")  # on the board page keys just scroll
+    page.keyboard.press("Enter")
+    at_stop(page, 13, "第 1 步 块表")
+
+
+NUMBERS = """() => {
+  const frame = document.querySelector('.left');
+  const cells = [...frame.querySelectorAll('.c:not([data-dtype="str"]) > .v, .pastnow .v')].filter((cell) => cell.checkVisibility());
+  return {
+    least: Math.min(...cells.map((cell) => parseFloat(getComputedStyle(cell).fontSize) * cell.currentCSSZoom)),
+    below: frame.scrollHeight - frame.clientHeight,
+    beside: [...frame.querySelectorAll('.panel .scroll')].filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1).length,
+    page: [document.documentElement.scrollHeight - innerHeight, document.documentElement.scrollWidth - innerWidth],
+  };
+}"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_back_row_reads_every_number_of_the_worked_example(new_page: NewPage, lang: str) -> None:
+    page = new_page(viewport=ROOM)
+    page.goto(f"/?view=present&step=1&stage=schedule&lang={lang}")
+    for number in range(9, 17):
+        expect(page.locator("[data-stop]")).to_have_attribute("data-stop", str(number))
+        if number == 14:
+            page.keyboard.press("]")
+            expect(page.locator("[data-formula-bar]")).to_be_visible()
+        found = page.evaluate(NUMBERS)
+        assert found["least"] >= 22, (number, found)
+        assert found["page"] == [0, 0]
+        assert found["below"] <= 1, (number, found)
+        assert found["beside"] == 0, (number, found)
+        page.keyboard.press("PageDown")
+
+
+def test_large_steps_scroll_inside_and_say_so(new_page: NewPage) -> None:
+    page = new_page(viewport=ROOM)
+    page.goto("/?view=present&example=256-requests&step=0&stage=slot-mapping")
+    window = page.locator("pw-strip .window").first
+    expect(window).to_have_text(re.compile(r"Tokens 0 to \d+ of 16,384 are in sight"))
+    assert page.evaluate(NUMBERS)["page"] == [0, 0]
+    assert page.evaluate(NUMBERS)["least"] >= 22
+
+
+def test_the_style_sheets_and_the_scripts_agree_about_rows(page: Page) -> None:
+    for view in ["board", "present", "embed"]:
+        page.goto(f"/?view={view}&stage=batch")
+        expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
+        assert page.evaluate(
+            """async (mode) => {
+              const { rowHeight } = await import('/static/js/ui/columns.js');
+              const token = (name) => parseFloat(getComputedStyle(document.documentElement).getPropertyValue(name));
+              return rowHeight({ mode }, true) === token('--row-big') && rowHeight({ mode }, false) === token('--row');
+            }""",
+            view,
+        ), view
+
+
+@pytest.mark.parametrize(
+    ("path", "scheme"),
+    [
+        ("/?view=present&step=1&stage=slot-mapping&pin=slot_mappings.0.0", "light"),
+        ("/?view=present&step=1&stage=slot-mapping&pin=slot_mappings.0.0", "dark"),
+        ("/?view=present&step=1&stage=schedule&lang=zh", "light"),
+        ("/?view=embed&step=1&stage=flatten&pin=positions.3", "dark"),
+        ("/?view=embed&step=1&stage=all&lang=zh", "light"),
+    ],
+)
+def test_axe_finds_nothing(new_page: NewPage, path: str, scheme: str) -> None:
+    page = new_page(viewport=ROOM, color_scheme=scheme)
+    page.goto(path)
+    expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
+    assert len(found["passes"]) > 20
+    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found["violations"]] == []
+
+
+def test_fingers_find_the_stops(new_page: NewPage) -> None:
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
+    page.goto("/?view=present&step=1&stage=batch")
+    forward = page.locator('[data-stop-by="1"]')
+    box = forward.bounding_box()
+    assert box is not None and box["height"] >= 44 and box["width"] >= 44
+    forward.tap()
+    at_stop(page, 12, "Step 1 Flatten")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
