@@ -29,6 +29,7 @@ check: ## Check format, style, types and dependency rules, Python and JavaScript
 bench: ## Print figures of speed, as ratios taken in one run
 	@$(setup) bench
 	@$(python) -m tests.bench
+	@$(python) -m tests.bench_links
 	@$(python) -m tests.bench_page
 
 format: ## Lay the Python code out
