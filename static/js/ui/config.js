@@ -20,6 +20,8 @@ export class ConfigForm extends HTMLElement {
   #view = null;
   /** The format, as the server describes it. @type {import('../core/config-fields.js').Schema} */
   schema = {};
+  /** Typed, and nothing that a draft could be kept with. @type {{id: string, text: string, draft: unknown} | null} */
+  #odd = null;
 
   connectedCallback() {
     this.addEventListener('change', (event) => this.#changed(/** @type {HTMLInputElement} */ (event.target)));
@@ -29,6 +31,7 @@ export class ConfigForm extends HTMLElement {
   /** @param {View} view */
   set view(view) {
     this.#view = view;
+    if (this.#odd?.draft !== view.draft) this.#odd = null;
     if (!this.hidden) this.#draw();
   }
 
@@ -52,6 +55,9 @@ export class ConfigForm extends HTMLElement {
     if (!field) return;
     const value = field.kind === 'boolean' ? input.checked : typedValue(field, input.value);
     if (field.kind !== 'boolean') input.value = shownValue(value);
+    // A scenario without a first step has nothing to open at: it is said here, and goes no further.
+    this.#odd = isWord(field) && field.kind === 'integer' && !(Number.isInteger(value) && value >= 0) ? { id: input.id, text: shownValue(value), draft: this.#view?.draft } : null;
+    if (this.#odd) return this.#draw();
     this.#set(field, value);
   }
 
@@ -141,9 +147,10 @@ export class ConfigForm extends HTMLElement {
   /** @param {View} view @param {Field} field */
   #field(view, field) {
     const { t, draft } = view;
-    const value = valueOf(draft, field);
     const id = pathId(field.path);
-    const wrong = view.faults.filter((fault) => isAt(field, fault));
+    const odd = this.#odd?.id === id ? this.#odd.text : null;
+    const value = odd ?? valueOf(draft, field);
+    const wrong = odd === null ? view.faults.filter((fault) => isAt(field, fault)) : [{ where: '', code: 'entry', message: t('config.no_step', { text: odd }) }];
     const changed = isChanged(draft, field);
     const about = `${id}-about`;
     const describedBy = [about, ...wrong.map((_, place) => `${id}-fault-${place}`)].join(' ');
