@@ -129,8 +129,8 @@ export class AddressBar {
 
   /** The page was loaded anew before the bar showed what it was to show. */
   #catchUp() {
-    const { history, performance, sessionStorage } = this.host;
     try {
+      const { history, performance, sessionStorage } = this.host;
       const { from, to } = JSON.parse(sessionStorage.getItem(AHEAD) ?? '{}');
       sessionStorage.removeItem(AHEAD);
       const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));

@@ -19,3 +19,4 @@ def choose_example(page: Page, name: str) -> None:
     dialog.locator("[data-section=group-0]").click()
     dialog.locator(f"[data-example='{name}'] h4 a").click()
     expect(dialog).to_be_hidden()
+    page.mouse.move(0, 0)  # what lies below the dialog is not what is looked at

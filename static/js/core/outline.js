@@ -14,17 +14,17 @@ export const isText = (value) => typeof value === 'string';
 /** @param {any} value @param {(value: any) => boolean} test */
 export const isMissingOr = (value, test) => value === undefined || value === null || test(value);
 
-/** @param {any} document @returns {boolean} */
-export function hasOutline(document) {
+/** @param {any} found @returns {boolean} */
+export function hasOutline(found) {
   return (
-    isObject(document) &&
-    isMissingOr(document.title, isText) &&
-    isMissingOr(document.start_step, (step) => Number.isInteger(step) && step >= 0) &&
-    isMissingOr(document.config, isConfig) &&
-    Array.isArray(document.requests) &&
-    document.requests.every((/** @type {any} */ request) => isObject(request) && isText(request.req_id)) &&
-    Array.isArray(document.steps) &&
-    document.steps.every(isStep)
+    isObject(found) &&
+    isMissingOr(found.title, isText) &&
+    isMissingOr(found.start_step, (step) => Number.isInteger(step) && step >= 0) &&
+    isMissingOr(found.config, isConfig) &&
+    Array.isArray(found.requests) &&
+    found.requests.every((/** @type {any} */ request) => isObject(request) && isText(request.req_id)) &&
+    Array.isArray(found.steps) &&
+    found.steps.every(isStep)
   );
 }
 
