@@ -60,6 +60,7 @@ export class TextEditor {
       cm.EditorState.phrases.of(phrases),
       cm.syntaxHighlighting(highlighting(cm)),
       theme(cm),
+      typingOver(cm),
       changed,
       this.language.of(languageOf(cm, notation)),
       this.name.of(named(cm, label)),
@@ -80,7 +81,7 @@ export class TextEditor {
     while (from < old.length && from < text.length && old[from] === text[from]) from += 1;
     let end = 0;
     while (end < old.length - from && end < text.length - from && old[old.length - 1 - end] === text[text.length - 1 - end]) end += 1;
-    this.view.dispatch({ changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) }, annotations: this.outside.of(true) });
+    this.view.dispatch({ changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) }, annotations: [this.outside.of(true), this.cm.isolateHistory.of('full')] });
   }
 
   /** @param {Notation} notation @param {string} label */
@@ -116,6 +117,23 @@ export class TextEditor {
   get hasFocus() {
     return this.view.hasFocus;
   }
+}
+
+/**
+ * Typing over several lines: left to itself, Chromium joins them and keeps their look in inline styles, which the page's
+ * policy refuses loudly.
+ * @param {Library} cm
+ */
+function typingOver({ EditorView }) {
+  return EditorView.domEventHandlers({
+    beforeinput: (/** @type {InputEvent} */ event, /** @type {any} */ view) => {
+      const { from, to } = view.state.selection.main;
+      const isOver = view.state.doc.lineAt(from).number !== view.state.doc.lineAt(to).number;
+      if (event.inputType !== 'insertText' || !event.data || view.composing || !isOver) return false;
+      view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true });
+      return true;
+    },
+  });
 }
 
 /** @param {Library} cm @param {Notation} notation */

@@ -6,6 +6,7 @@ export const Compartment: any;
 export const HighlightStyle: any;
 export const keymap: any;
 export const indentUnit: any;
+export const isolateHistory: any;
 export const tags: any;
 export const defaultKeymap: any[];
 export const historyKeymap: any[];
