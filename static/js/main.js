@@ -69,6 +69,7 @@ function draw(view) {
   for (const element of elements) element.view = view;
   charts.draw(view);
   gallery.draw(view);
+  share.draw();
   drawEditors(view);
   root.dataset.step = String(view.index);
   root.dataset.stage = view.stage;
@@ -260,15 +261,16 @@ const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelect
 const pathOf = (/** @type {import('./workbench.js').Origin} */ { kind, name }) => (kind === 'short' ? `${boot.root}/s/${name}` : kind === 'nothing' ? location.pathname : `${boot.root}/`);
 const bar = new AddressBar(globalThis, pathOf);
 const entrances = new Entrances(bench, boot, bar);
+const share = new ShareControl(bench, boot);
 const gallery = new GalleryControl(bench, entrances, boot.about);
 const drawEditors = connectEditors(bench, embedded('pw-format'), (load, origin) => entrances.openAs(load, origin));
 bench.mode = parseAddress(location.search).view ?? 'board';
 const presenter = new Presenter(bench, t, root);
-const embedding = new Embedding(bench, root);
+const embedding = new Embedding(bench, root, pathOf);
 connectElements();
 connectPointer();
 connectTheme(t);
-new ShareControl(bench, boot);
+
 connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')), (event, singleKeys) => presenter.key(event, singleKeys));
 connectFinding(bench);
 connectGlossary(bench, t);

@@ -21,6 +21,7 @@ const SIZES = /** @type {[number, number][]} */ ([[640, 360], [800, 450], [1120,
 
 export class ShareControl {
   #box = /** @type {import('./ui/share.js').Share} */ (document.querySelector('pw-share'));
+  #button = /** @type {HTMLButtonElement} */ (document.querySelector('[data-share]'));
   #withPlace = true;
   #size = 1;
   /** Short links that were made here. @type {WeakMap<Scenario, string>} */
@@ -32,7 +33,7 @@ export class ShareControl {
   constructor(bench, boot) {
     this.bench = bench;
     this.boot = boot;
-    document.querySelector('[data-share]')?.addEventListener('click', () => this.open());
+    this.#button.addEventListener('click', () => this.open());
     const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) => this.#box.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
     on('place', ({ on: withPlace }) => {
       this.#withPlace = withPlace;
@@ -43,6 +44,11 @@ export class ShareControl {
       return this.#update();
     });
     on('shorten', () => this.#shorten());
+  }
+
+  /** There is nothing to hand on where a link could not be read. */
+  draw() {
+    this.#button.disabled = this.bench.origin.kind === 'nothing';
   }
 
   async open() {
