@@ -8,6 +8,7 @@ string is left to the scripts to explain; it never fails the page. A short link 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,9 +175,10 @@ def _headers(query: QueryParams, *, is_indexed: bool) -> Mapping[str, str]:
 def frame_ancestors(query: QueryParams) -> str:
     """Any page may frame the embed view, which edits nothing and cannot become another view; the others none but ours.
 
-    Of a parameter given twice the page reads the first: then nobody else may frame it, whatever they say.
+    Where `view` is given twice, in whatever spelling the page reads, nobody else may frame it, whatever they say.
     """
-    return "frame-ancestors *" if query.getlist("view") == ["embed"] else "frame-ancestors 'self'"
+    views = [value for name, value in query.multi_items() if re.sub("^(amp;)+", "", name) == "view"]
+    return "frame-ancestors *" if views == ["embed"] else "frame-ancestors 'self'"
 
 
 def page_messages(lang: Language) -> dict[str, str]:

@@ -38,8 +38,9 @@ export class Embedding {
   #said = '';
   #isReady = false;
 
-  /** @param {Workbench} bench @param {HTMLElement} root @param {Window} [host]  the window around */
-  constructor(bench, root, host = parent) {
+  /** @param {Workbench} bench @param {HTMLElement} root @param {(origin: import('./workbench.js').Origin) => string} pathOf  where a scenario is @param {Window} [host]  the window around */
+  constructor(bench, root, pathOf, host = parent) {
+    this.pathOf = pathOf;
     this.bench = bench;
     this.root = root;
     this.host = host;
@@ -55,7 +56,7 @@ export class Embedding {
       this.#line = /** @type {import('./ui/embed-line.js').EmbedLine} */ (document.createElement('pw-embed-line'));
       this.root.prepend(this.#line);
     }
-    this.#line.data = { view, href: location.pathname + fullAddress(addressOf(this.bench)) };
+    this.#line.data = { view, href: this.pathOf(this.bench.origin) + fullAddress(addressOf(this.bench)) };
     if (!view.hasBoard) return;
     if (!this.#isReady) this.#ready(view);
     this.#place(view);
