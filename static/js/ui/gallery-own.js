@@ -27,7 +27,7 @@ export function ownSections(gallery, shelf, { drafts, recents, deleted }, isSear
       ? nothing
       : html`<section aria-labelledby="gallery-drafts"><h3 id="gallery-drafts" tabindex="-1">${t('own.title')}</h3>
           ${storage ? html`<p class="notice warn" data-own-storage>${storage}</p>` : nothing}
-          ${isSearch ? nothing : html`<p class="about">${kept === 0 ? t('own.none') : last ? t('own.full', { n: kept, title: nameOf(shelf, last) }) : t('own.kept', { n: kept, most })}</p>`}
+          ${isSearch || (storage && kept === 0) ? nothing : html`<p class="about">${kept === 0 ? t('own.none') : last ? t('own.full', { n: kept, title: nameOf(shelf, last) }) : t('own.kept', { n: kept, most })}</p>`}
           <ul class="cards">${drafts.map((one) => (shelf.drafts.some(({ id }) => id === one.id) ? draftCard(gallery, shelf, one) : goneCard(gallery, shelf, one)))}</ul></section>`}
     ${isSearch && recents.length === 0
       ? nothing
@@ -87,7 +87,7 @@ function goneCard(gallery, shelf, draft) {
   const pushed = 'pushed' in draft && draft.pushed;
   return html`<li class="gone" data-gone=${draft.id}>
     <p>${t(pushed ? 'own.made_room' : 'own.is_deleted', { title: nameOf(shelf, draft) })}${isOpen ? html` ${t('own.is_deleted.open')}` : nothing}</p>
-    <button type="button" class="btn main" data-act="restore" @click=${() => say(gallery, 'draft', { kind: 'restore', id: draft.id })}>${t('own.restore')}</button>
+    <button type="button" class="btn main" data-act="restore" @click=${() => say(gallery, 'draft', { kind: 'restore', id: draft.id })}>${t(gallery.gone.has(draft.id) ? 'own.undo' : 'own.restore')}</button>
   </li>`;
 }
 
