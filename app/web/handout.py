@@ -74,6 +74,7 @@ class HandoutPage:
     lang: Language
     html_lang: str
     root: str  # path that the server is reached under
+    kept: str  # query that keeps the language, where the address says it
     languages: Mapping[str, tuple[str, str]]  # code -> name, address
     stylesheets: Sequence[str]
     choice: Choice
@@ -175,6 +176,7 @@ def _page(
         lang=language,
         html_lang="zh-Hans" if language == "zh" else "en",
         root=root,
+        kept=f"?{urlencode(kept_language(query))}" if kept_language(query) else "",
         languages=languages,
         stylesheets=STYLESHEETS,
         choice=choice,

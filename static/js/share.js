@@ -7,6 +7,7 @@
  */
 import { Problem, ServerFailure, Unreachable } from './api.js';
 import { formatAddress } from './core/address.js';
+import { handoutAddress } from './core/handout.js';
 import { linkTo, LONGEST_IN_CHATS } from './core/link-to.js';
 import { LinkError } from './core/link.js';
 import { embedCode, markdown } from './core/share.js';
@@ -131,7 +132,7 @@ export class ShareControl {
       height,
       markdown: best ? markdown(title, best) : null,
       picture: best && query.size > 0 ? markdown(title, best, `${base}og.png?${query}&step=${here.step}`) : null,
-      handout: query.size > 0 ? `${boot.root}/handout?${query}&${new URLSearchParams({ lang: bench.lang })}` : null,
+      handout: query.size > 0 ? handoutAddress(boot.root, { ...Object.fromEntries(query), lang: bench.lang, step: here.step }) : null,
     };
   }
 }

@@ -341,7 +341,7 @@ def test_what_is_not_there_has_a_page_with_a_way_on(client: TestClient, lang: st
     for query, status in cases:
         page = handout(client, f"{query}&lang={lang}", status)
         assert translate("zh" if lang == "zh" else "en", f"problem.{status}.title", {}) in page.text, query
-        assert any(given.get("href") == "/handout" for tag, given in page.tags)
+        assert any(given.get("href") == f"/handout?lang={lang}" for tag, given in page.tags)
         assert not page.sheets
     assert f'lang="{"zh-Hans" if lang == "zh" else "en"}"' in page.html
 
