@@ -94,7 +94,7 @@ export function keep(id, scenario) {
   const now = Date.now();
   const isSame = prior !== undefined && JSON.stringify(prior.scenario) === JSON.stringify(scenario);
   const entry = { id, saved: now, changed: isSame ? (prior.changed ?? prior.saved) : now, title: scenario.title ?? '', scenario };
-  return write([entry, ...before.filter((one) => one.id !== id)]);
+  return write([entry, ...before.filter((one) => one.id !== id && !isEmpty(one))]);
 }
 
 /** Another one of the same. @param {string} id @param {string} title @returns {Kept} */
@@ -121,10 +121,10 @@ export function restore(id) {
   const found = deleted().find((one) => one.id === id);
   if (!found || draft(id)) return 'kept';
   const { deleted: _when, pushed: _why, ...entry } = found;
-  const back = { ...entry, saved: entry.saved ?? Date.now() };
+  const there = drafts();
   // Where there is no room, it is the one just asked for that stays.
-  const list = [...drafts(), drafts().length < MOST ? back : { ...back, saved: Date.now() }];
-  return write(list.sort((a, b) => (b.saved ?? 0) - (a.saved ?? 0)));
+  if (there.length >= MOST) return write([{ ...entry, saved: Date.now() }, ...there]);
+  return write([...there, entry].sort((a, b) => (b.saved ?? 0) - (a.saved ?? 0)));
 }
 
 export function newId() {
@@ -180,6 +180,11 @@ function textOf(key) {
   } catch {
     return null; // storage is blocked
   }
+}
+
+/** Begun and left: nothing in it could be missed. @param {Draft} draft */
+function isEmpty({ title, scenario }) {
+  return !title && scenario.requests.length === 0 && scenario.steps.length === 0;
 }
 
 /** @param {any} one @returns {one is Draft} */

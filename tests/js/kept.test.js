@@ -85,6 +85,13 @@ test('another name is the scenario’s title too; a copy is one of its own', () 
   assert.deepEqual([copy.title, first.title, copy.id === first.id], ['What if? (copy)', 'What if?', false]);
 });
 
+test('one that was begun and left empty does not take the room of others', () => {
+  for (const id of ['a', 'b']) drafts.keep(id, { version: 1, requests: [], steps: [] });
+  drafts.keep('named', { version: 1, title: 'Plan', requests: [], steps: [] });
+  drafts.keep('c', scenario('C'));
+  assert.deepEqual([ids(), drafts.deleted()], [['c', 'named'], []]);
+});
+
 test('full storage gives up what was deleted before it refuses to keep anything', () => {
   drafts.keep('a', scenario('A'));
   drafts.keep('b', scenario('B'));
