@@ -270,7 +270,6 @@ const embedding = new Embedding(bench, root, pathOf);
 connectElements();
 connectPointer();
 connectTheme(t);
-
 connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')), (event, singleKeys) => presenter.key(event, singleKeys));
 connectFinding(bench);
 connectGlossary(bench, t);
