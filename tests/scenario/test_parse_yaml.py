@@ -163,5 +163,5 @@ def test_the_largest_text_is_answered_at_once(pattern: str) -> None:
     body = (pattern * (MAX_YAML_BYTES // len(pattern))).encode()
     start = time.perf_counter()
     assert document_or_faults(body)
-    # Measured: 0.25 s at most with libyaml, 1.6 s without.
-    assert time.perf_counter() - start < 5
+    # Measured: 0.25 s at most with libyaml, 1.6 s without; what grows with the square takes minutes.
+    assert time.perf_counter() - start < 60

@@ -492,10 +492,10 @@ def test_the_largest_scenarios_are_bounded_and_fast(client: TestClient) -> None:
     link = encode_link(scenario)
     handout(client, f"?s={link}")
     for query in ("&steps=0-511&answers=both", "&step=511", "&step=0"):
-        began = time.process_time()  # of this process: neighbours on the machine do not count
+        began = time.process_time()  # well under 1 s; what grows without bound takes minutes
         page = handout(client, f"?s={link}{query}")
         took = time.process_time() - began
-        assert took < 2, f"{query}: {took:.2f} s"
+        assert took < 20, f"{query}: {took:.2f} s"
         assert len(page.html) < 2_500_000
     cut = words("handout.cut", axis="flat_token_idx", shown=64, n=256 * 16 - 64, all=256 * 16)
     assert cut in page.text
