@@ -7,13 +7,15 @@
 import { Problem, Unreachable } from './api.js';
 import { canonical } from './core/compact.js';
 import { applyPatch, toDraft } from './core/edits.js';
-import { MOST_BYTES, notationOf, readText } from './core/notation.js';
+import { notationOf, readText } from './core/notation.js';
 import { hasOutline } from './core/outline.js';
+import { rewritten } from './core/rewrite.js';
 import { writeScenario } from './core/scenario-text.js';
-import { documentOf, lineColumn, placeIn } from './core/text-tree.js';
+import { documentOf } from './core/text-tree.js';
 import * as drafts from './drafts.js';
+import { copied, download, textOfFile } from './text-files.js';
+import { says, troublesOf } from './text-meaning.js';
 import * as texts from './texts.js';
-import { repairs } from './ui/faults.js';
 import { yamlLibrary } from './ui/text-editor.js';
 
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
@@ -24,7 +26,6 @@ import { yamlLibrary } from './ui/text-editor.js';
 
 /** Long enough not to run half a number, short enough to feel answered. */
 const PAUSE = 400;
-const KEYS = ['unknown_key', 'duplicate_key'];
 
 export class TextControl {
   /** @type {import('./core/yaml-tree.js').Library | null} */
@@ -63,10 +64,10 @@ export class TextControl {
     on('left', () => this.#timer && this.#apply());
     on('notation', ({ notation }) => this.#write(notation));
     on('repair', ({ place }) => this.#repair(place));
-    on('rewrite', () => this.#rewrite());
+    on('rewrite', () => this.#rewrite({ anew: true }));
     on('file', ({ file }) => this.#openFile(file));
     on('copy', () => this.#copy());
-    on('download', () => this.#download());
+    on('download', () => download(this.element.text, this.#notation, bench.draft.title ?? ''));
     addEventListener('pagehide', () => this.isOpen && this.#keep());
   }
 
@@ -148,7 +149,7 @@ export class TextControl {
       if (!isSame && reading.root) this.#apply();
     } else {
       this.#asNew = false;
-      this.#put(writeScenario(draft, this.#notation));
+      this.#put(null);
     }
     this.element.update({ notation: this.#notation, message: '' });
     this.bench.redraw();
@@ -169,14 +170,22 @@ export class TextControl {
     else this.#rewrite();
   }
 
-  #rewrite() {
+  /** @param {{anew?: boolean}} [how] anew: as if nobody had written it by hand */
+  #rewrite({ anew = false } = {}) {
     this.#rename();
     this.#draft = this.bench.draft;
     this.#refusal = [];
     this.#isApart = this.#isUnreachable = this.#asNew = false;
-    this.#put(writeScenario(this.bench.draft, this.#notation));
+    this.#put(anew ? null : this.#updated());
     this.#keep();
     this.bench.redraw();
+  }
+
+  /** The text as it is, with what has changed written into it. @returns {string | null} null: that would not say the draft */
+  #updated() {
+    const { root } = this.#reading;
+    const text = root && rewritten(this.element.text, root, this.bench.draft, this.#notation);
+    return text && says(this.#read(text, this.#notation), this.bench.draft) ? text : null;
   }
 
   /** What was an example is a draft once it was changed: its text goes with it. */
@@ -186,10 +195,10 @@ export class TextControl {
     this.#name = this.#key;
   }
 
-  /** @param {string} text */
+  /** @param {string | null} text null: the draft written out */
   #put(text) {
-    this.element.text = text;
-    this.#reading = this.#read(text, this.#notation);
+    this.element.text = text ?? writeScenario(this.bench.draft, this.#notation);
+    this.#reading = this.#read(this.element.text, this.#notation);
   }
 
   /** @param {string} text @param {Notation} notation @returns {Reading} */
@@ -276,24 +285,11 @@ export class TextControl {
     if (this.#timer) return;
     const isNotRun = this.#refusal.length > 0 || this.bench.faults.length > 0;
     const status = this.#isUnreachable ? 'unreachable' : this.#reading.faults.length > 0 ? 'unread' : isNotRun ? 'not-run' : 'in-step';
-    this.element.update({ status, troubles: this.#troubles(view), isApart: this.#isApart, notation: this.#notation });
+    this.element.update({ status, troubles: troublesOf(view, this.element.text, this.#reading, this.#faults, this.#refusal.length > 0), isApart: this.#isApart, notation: this.#notation });
   }
 
   get #faults() {
     return this.#refusal.length > 0 ? this.#refusal : this.#isOdd ? [] : this.bench.faults;
-  }
-
-  /** @param {import('./ui/view.js').View} view @returns {import('./ui/text-view.js').Trouble[]} */
-  #troubles(view) {
-    const { text } = this.element;
-    const { root, faults } = this.#reading;
-    const own = faults.map(({ from, to, key, params }) => ({ from, to, line: lineColumn(text, from).line, message: view.t(key, params), code: key, repair: '' }));
-    if (!root) return own;
-    return this.#faults.map((fault) => {
-      const place = placeIn(root, fault.where, KEYS.includes(fault.code));
-      const canRepair = this.#refusal.length === 0 || canPatch(documentOf(root));
-      return { ...place, line: lineColumn(text, place.from).line, message: fault.message, code: fault.code, repair: canRepair ? repairs(view, fault) : '' };
-    });
   }
 
   /** @param {number} place */
@@ -317,56 +313,23 @@ export class TextControl {
     texts.rememberNotation(notation);
     this.element.update({ notation });
     if (this.#isOdd) this.#apply();
-    else this.#rewrite();
+    else this.#rewrite({ anew: true });
   }
 
   /** @param {File} file */
   async #openFile(file) {
-    const limit = Math.max(...Object.values(MOST_BYTES));
-    if (file.size > limit) return this.element.update({ message: this.bench.t('text.too_large', { bytes: file.size, limit }) });
-    let text;
-    try {
-      text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
-    } catch (error) {
-      if (!(error instanceof TypeError || error instanceof DOMException)) throw error; // bytes that are no text, or a file that is gone
-      return this.element.update({ message: this.bench.t('text.not_a_text', { name: file.name }) });
-    }
+    const found = await textOfFile(file, this.bench.t);
+    if (found.text === null) return this.element.update({ message: found.message });
     if (this.#timer) await this.#apply();
-    this.#notation = notationOf(text, file.name);
+    this.#notation = notationOf(found.text, file.name);
     this.#asNew = true;
     this.element.update({ notation: this.#notation, message: '' });
-    this.element.text = text;
+    this.element.text = found.text;
     await this.#apply();
     this.element.focusEditor();
   }
 
   async #copy() {
-    try {
-      await navigator.clipboard.writeText(this.element.text);
-      this.element.update({ message: this.bench.t('text.copied') });
-    } catch {
-      this.element.update({ message: this.bench.t('text.not_copied') }); // not allowed, or no such thing without https
-    }
+    this.element.update({ message: await copied(this.element.text, this.bench.t) });
   }
-
-  #download() {
-    const name = (this.bench.draft.title ?? '').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').slice(0, 60).toLowerCase();
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([this.element.text], { type: this.#notation === 'yaml' ? 'application/yaml' : 'application/json' }));
-    link.download = `${name || 'scenario'}.${this.#notation}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  }
-}
-
-/** Whether the text says this draft, however it is written. @param {Reading} reading @param {Scenario} draft */
-function says({ root }, draft) {
-  const document = root && documentOf(root);
-  return hasOutline(document) && canonical(toDraft(document)) === canonical(draft);
-}
-
-/** Whether a repair can be tried on it. @param {any} document */
-function canPatch(document) {
-  const { steps } = document ?? {};
-  return steps === undefined || (Array.isArray(steps) && steps.every((step) => typeof step === 'object' && step !== null));
 }

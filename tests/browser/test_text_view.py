@@ -53,6 +53,12 @@ def test_text_and_grid_are_one_scenario(page: Page) -> None:
     expect(cell(page, "A", 2)).to_have_value("3")
     expect(cell(page, "B", 2)).to_have_value("finish")
     status(page, "in-step")
+    # The grid changes what it is about; what else was written stays.
+    cell(page, "A", 2).fill("2")
+    cell(page, "A", 2).press("Enter")
+    expect(editor(page)).to_contain_text("{A: 2}, finished_req_ids: [B]} # mine")
+    page.get_by_role("button", name="Undo").click()
+    expect(editor(page)).to_contain_text("{A: 3}, finished_req_ids: [B]} # mine")
     page.get_by_role("button", name="Undo").click()  # the whole line, one step
     expect(cell(page, "A", 2)).to_have_count(0)
     expect(editor(page)).not_to_contain_text("finished_req_ids")

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { canonical } from '../../static/js/core/compact.js';
 import { toDraft } from '../../static/js/core/edits.js';
 import { MOST_BYTES, notationOf, readText } from '../../static/js/core/notation.js';
+import { rewritten } from '../../static/js/core/rewrite.js';
 import { writeScenario } from '../../static/js/core/scenario-text.js';
 import { documentOf, lineColumn, placeIn } from '../../static/js/core/text-tree.js';
 import * as yaml from '../../static/vendor/yaml/yaml.js';
@@ -154,4 +155,40 @@ test('more than the server reads is said before it is read', () => {
 
 test('a file says its notation by its name, a text by how it begins', () => {
   assert.deepEqual([notationOf('{}', 'a.yml'), notationOf('a: 1', 'A.JSON'), notationOf(' {"a": 1}'), notationOf('[1]'), notationOf('a: 1')], ['yaml', 'json', 'json', 'json', 'yaml']);
+});
+
+test('a text is brought up to date without losing what else it says', () => {
+  const text = `# mine
+version: 1
+requests:
+  - {req_id: A, prompt_len: 24}  # the long one
+  - req_id: B
+    prompt_len: 31
+steps:
+  - {num_scheduled_tokens: {A: 24, B: 31}}
+  # then
+  - {num_scheduled_tokens: {A: 1}} # decode
+`;
+  const { root, draft } = read(text);
+  const to = (/** @type {(draft: any) => void} */ change) => {
+    const next = structuredClone(draft);
+    change(next);
+    const result = rewritten(text, root, next, 'yaml');
+    if (result !== null) assert.equal(canonical(read(result).draft), canonical(next), result);
+    return result;
+  };
+  assert.equal(to(() => {}), text);
+  assert.equal(to((next) => (next.requests[0].prompt_len = 20)), text.replace('prompt_len: 24', 'prompt_len: 20'));
+  assert.equal(to((next) => (next.requests[1].req_id = 'yes')), text.replace('req_id: B', 'req_id: "yes"'));
+  assert.equal(to((next) => next.steps[1].num_scheduled_tokens.push(['B', 1])), text.replace('{A: 1}', '{A: 1, B: 1}'));
+  assert.equal(to((next) => next.steps[1].num_scheduled_tokens.pop()), text.replace('{A: 1}', '{}'));
+  assert.equal(to((next) => (next.steps[1].finished_req_ids = ['B'])), text.replace('{A: 1}}', '{A: 1}, finished_req_ids: [B]}'));
+  assert.equal(to((next) => next.steps.push({ num_scheduled_tokens: [['B', 1]] })), `${text.trimEnd()}\n  - {num_scheduled_tokens: {B: 1}}\n`);
+  assert.equal(to((next) => next.steps.pop()), text.replace(/  # then\n.*\n/, ''));
+  assert.equal(to((next) => (next.requests[1].initial = {})), null, 'a new line in the middle of others');
+  assert.equal(to((next) => (next.title = 'x')), null);
+  const json = writeScenario(draft, 'json');
+  const next = structuredClone(draft);
+  next.steps[0].num_scheduled_tokens[0][1] = 7;
+  assert.equal(rewritten(json, read(json, 'json').root, next, 'json'), json.replace('"A": 24', '"A": 7'));
 });

@@ -31,6 +31,12 @@ export function writeScenario(draft, notation) {
   return notation === 'yaml' ? writeYaml(document) : writeJson(document);
 }
 
+/** A value along a line, without regard to what it is of. @param {any} value @param {Notation} notation */
+export function inline(value, notation) {
+  const { num_scheduled_tokens: counts } = isObject(value) ? value : {};
+  return flat(Array.isArray(counts) ? withCounts(value, notation) : value, notation === 'yaml' ? YAML : JSON_);
+}
+
 /** @param {any} group */
 function withoutNull(group) {
   return isObject(group) ? Object.fromEntries(Object.entries(group).filter(([, value]) => value !== null && value !== undefined)) : group;
