@@ -41,6 +41,7 @@ export class Presenter {
     document.addEventListener('pw-talk', (event) => this.#do(/** @type {CustomEvent} */ (event).detail));
     document.addEventListener('fullscreenchange', () => this.#is && bench.redraw());
     addEventListener('resize', () => this.#is && bench.redraw());
+    root.querySelector('.left')?.addEventListener('scroll', () => this.#sayMore(), { passive: true });
     addEventListener('popstate', () => bench.show(parseAddress(location.search).view === 'present' ? 'present' : 'board'));
   }
 
@@ -83,6 +84,13 @@ export class Presenter {
     const place = `${this.bench.index}|${this.bench.stage}`;
     if (place !== this.#fitted) frame.scrollTop = 0;
     this.#fitted = place;
+    this.#sayMore();
+  }
+
+  /** Whether the stage goes on below what is in sight. */
+  #sayMore() {
+    const frame = /** @type {HTMLElement} */ (this.root.querySelector('.left'));
+    this.root.toggleAttribute('data-more', this.#is && frame.scrollTop + frame.clientHeight < frame.scrollHeight - 2);
   }
 
   /** @param {View} view */

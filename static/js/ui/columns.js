@@ -13,6 +13,9 @@ const SIZES = {
   embed: { digit: 7.6, room: 14, least: 54, head: 140, headBig: 160, row: 26, big: 26 },
 };
 
+/** Room for the name of a group, where the names of spaces leave none. */
+const GROUP = 44;
+
 /** Long enough to widen all the other columns; a strip that shows it is wider than its neighbours. */
 const APART = /byte_offsets/;
 
@@ -37,9 +40,10 @@ export function rowHeight({ mode }, big) {
   return big ? SIZES[mode].big : SIZES[mode].row;
 }
 
-/** Width of the names at the left of a strip. @param {View} view @param {boolean} big */
-export function headWidth({ mode }, big) {
-  return big ? SIZES[mode].headBig : SIZES[mode].head;
+/** Width of the names at the left of a strip; with several groups a name has its group behind it. @param {View} view @param {boolean} big */
+export function headWidth({ mode, constants }, big) {
+  const grouped = mode === 'present' && (constants.group_names ?? []).length > 1 ? GROUP : 0;
+  return (big ? SIZES[mode].headBig : SIZES[mode].head) + grouped;
 }
 
 /** @param {View} view @param {string[]} names */

@@ -49,5 +49,5 @@ function setZoom(frame, zoom) {
 
 /** Whether a table of the stage is wider than its place. @param {HTMLElement} frame */
 function isWide(frame) {
-  return [...frame.querySelectorAll('.panel[data-current] :is(.wide, .gathered, .persistent, pw-rows, .plan, pw-strip:not(.further > *)) > .scroll')].some((scroller) => scroller.clientWidth > 0 && scroller.scrollWidth > scroller.clientWidth + 1);
+  return [...frame.querySelectorAll('.panel[data-current] :is(pw-rows, pw-strip:not(.further > *)) > .scroll, .plan > .scroll')].some((scroller) => scroller.clientWidth > 0 && scroller.scrollWidth > scroller.clientWidth + 1);
 }

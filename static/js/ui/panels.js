@@ -58,7 +58,8 @@ function strip(table, view, big, sizes, boundary) {
     real: table.axis === 'flat_token_idx' ? view.step.numTokens : table.count,
     lines: table.lines,
     big,
-    width: Math.max(sizes.get(table.axis) ?? 0, widthOf(view, table.lines.map((line) => line.space))),
+    // Strips one above the other have the same columns; the stage at hand alone has those it needs.
+    width: Math.max(view.mode === 'present' ? 0 : (sizes.get(table.axis) ?? 0), widthOf(view, table.lines.map((line) => line.space))),
     owner: ownerAlong(view.links, table.axis),
     boundary,
   };

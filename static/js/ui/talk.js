@@ -20,6 +20,7 @@ export class Talk extends HTMLElement {
     const here = { step: view.index, stage: view.stage };
     render(
       html`${this.#line(data)}${formulaBar(view, { concealed: data.concealed, end: this.#ask(data) })}
+        <p class="more-below" aria-hidden="true">↓ ${view.t('present.more')}</p>
         <nav class="beside-stops" aria-label=${view.t('present.beside')}>
           ${this.#neighbour(data, besideStop(view.summary, view.range, here, -1), -1)}${this.#neighbour(data, besideStop(view.summary, view.range, here, 1), 1)}
         </nav>`,
