@@ -25,7 +25,8 @@ def grid(page: Page) -> list[list[str]]:
 
 def kinds(page: Page) -> list[list[str | None]]:
     found: list[list[str | None]] = page.locator("pw-schedule .plan tbody tr").evaluate_all(
-        "rows => rows.map(row => [...row.querySelectorAll('td[data-where]')].map(cell => cell.dataset.kind ?? cell.dataset.mark ?? null))"
+        """rows => rows.map(row =>
+            [...row.querySelectorAll('td[data-where]')].map(cell => cell.dataset.kind ?? cell.dataset.mark ?? null))"""
     )
     return found
 

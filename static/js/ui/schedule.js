@@ -78,11 +78,13 @@ export class Schedule extends HTMLElement {
     const old = this.#view;
     this.#view = view;
     const size = this.size;
+    if (!old) this.selection = selecting.only({ row: 0, column: view.index });
     this.selection = selecting.fitted(this.selection, size) ?? selecting.only({ row: 0, column: 0 });
     if (old && old.draft !== view.draft && this.#left) {
       const place = placeOfChange(this.#left, view.draft);
       this.#left = null;
-      if (place && document.activeElement?.closest('.details')) this.selection = selecting.only(place);
+      // Who pressed the button, or is in the details, stays there.
+      if (place && document.activeElement?.closest('.details, [data-undo], [data-redo]')) this.selection = selecting.only(place);
       else this.#wanted ??= place;
     }
     if (old && old.draft !== view.draft && this.#renaming >= view.draft.requests.length) this.#renaming = -1;
