@@ -24,11 +24,11 @@ const OPEN_IF_LONG = new Set(['kv_cache_groups', 'context_parallel', 'cudagraph'
 
 /** @param {Scenario} draft @param {Notation} notation */
 export function writeScenario(draft, notation) {
-  const document = inOrder(compact(draft), notation);
+  const plain = inOrder(compact(draft), notation);
   // A group is known by its name and block size, even where these are the default.
   const groups = draft.config?.kv_cache_groups;
-  if (Array.isArray(groups) && Array.isArray(document.config?.kv_cache_groups)) document.config = { ...document.config, kv_cache_groups: groups.map(withoutNull) };
-  return notation === 'yaml' ? writeYaml(document) : writeJson(document);
+  if (Array.isArray(groups) && Array.isArray(plain.config?.kv_cache_groups)) plain.config = { ...plain.config, kv_cache_groups: groups.map(withoutNull) };
+  return notation === 'yaml' ? writeYaml(plain) : writeJson(plain);
 }
 
 /** A value along a line, without regard to what it is of. @param {any} value @param {Notation} notation */

@@ -101,18 +101,26 @@ export class ConfigForm extends HTMLElement {
     this.focusTitle(); // the button goes
   }
 
-  /** What is wrong, and not with one of the fields: somewhere in the plan, because of them. @param {View} view */
+  /** What is wrong elsewhere than in the field that one is in: what is said there need not be said twice. @param {View} view */
   #elsewhere(view) {
     const { t, faults } = view;
-    const fields = this.#fields();
-    const others = faults.filter((fault) => !fields.some((field) => isAt(field, fault)) && !fault.where.startsWith('/config/kv_cache_groups'));
-    if (others.length === 0) return faults.length > 0 ? html`<p class="wrong">${t('config.not_run')}</p>` : nothing;
+    const here = this.#fields().find(({ path }) => pathId(path) === document.activeElement?.id);
+    const others = faults.filter((fault) => !here || !isAt(here, fault));
+    if (others.length === 0) return nothing;
     // Named blocks no longer match the groups: one thing, however many requests it is said of.
     const lists = others.filter(({ params, fix }) => params?.num_groups !== undefined && fix);
     const patch = lists.length > 1 ? lists.flatMap(({ fix }) => fix ?? []) : others[0].fix;
     const label = lists.length > 1 ? t('config.repair_lists', { n: lists.length }) : repairs(view, others[0]);
     return html`<p class="wrong"><b>${t('config.not_run')}</b> ${others[0].message}${others.length > 1 ? html` <span class="more">${t('inspector.more', { n: others.length - 1 })}</span>` : nothing}
-      ${label ? html`<button type="button" class="btn main" data-config-repair @click=${() => say(this, 'edit', { kind: 'fix', patch })}>${label}</button>` : nothing}</p>`;
+      ${label ? html`<button type="button" class="btn main" data-config-repair @click=${() => this.#repair(patch)}>${label}</button>` : nothing}</p>`;
+  }
+
+  /** The button goes; the keyboard stays with what it was about. @param {any} patch @param {string} [id] of the fault */
+  #repair(patch, id) {
+    say(this, 'edit', { kind: 'fix', patch });
+    const field = id && /** @type {HTMLElement | null} */ (this.querySelector(`[id="${id.replace(/-fault-\d+$/, '')}"]`));
+    if (field) field.focus();
+    else this.focusTitle();
   }
 
   /** @param {View} view @param {Section} section */
@@ -170,7 +178,7 @@ export class ConfigForm extends HTMLElement {
   /** @param {View} view @param {Fault} fault @param {string} [id] */
   #fault(view, fault, id) {
     const label = repairs(view, fault);
-    return html`<p class="fault" id=${id ?? nothing} data-code=${fault.code}>${fault.message}${label ? html` <button type="button" class="btn main" data-config-fix @click=${() => say(this, 'edit', { kind: 'fix', patch: fault.fix })}>${label}</button>` : nothing}</p>`;
+    return html`<p class="fault" id=${id ?? nothing} data-code=${fault.code}>${fault.message}${label ? html` <button type="button" class="btn main" data-config-fix @click=${() => this.#repair(fault.fix, id)}>${label}</button>` : nothing}</p>`;
   }
 }
 

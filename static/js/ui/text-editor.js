@@ -143,7 +143,7 @@ function languageOf(cm, notation) {
 
 /** @param {Library} cm @param {string} label */
 function named(cm, label) {
-  return cm.EditorView.contentAttributes.of({ 'aria-label': label, translate: 'no' });
+  return cm.EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', translate: 'no' });
 }
 
 /** Quiet: what is filled in stands out, what the notation needs steps back. @param {Library} cm */
