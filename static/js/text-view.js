@@ -176,16 +176,20 @@ export class TextControl {
     this.#draft = this.bench.draft;
     this.#refusal = [];
     this.#isApart = this.#isUnreachable = this.#asNew = false;
-    this.#put(anew ? null : this.#updated());
+    if (anew || !this.#update()) this.#put(null);
     this.#keep();
     this.bench.redraw();
   }
 
-  /** The text as it is, with what has changed written into it. @returns {string | null} null: that would not say the draft */
-  #updated() {
+  /** Writes what has changed into the text as it is; whether that says the draft. */
+  #update() {
     const { root } = this.#reading;
     const text = root && rewritten(this.element.text, root, this.bench.draft, this.#notation);
-    return text && says(this.#read(text, this.#notation), this.bench.draft) ? text : null;
+    const reading = text && this.#read(text, this.#notation);
+    if (!text || !reading || !says(reading, this.bench.draft)) return false;
+    this.element.text = text;
+    this.#reading = reading;
+    return true;
   }
 
   /** What was an example is a draft once it was changed: its text goes with it. */
@@ -276,7 +280,8 @@ export class TextControl {
     const { text } = this.element;
     const isUnread = this.#timer !== 0 || this.#isOdd;
     const isPlain = !isUnread && text === writeScenario(this.bench.draft, this.#notation);
-    texts.keepText(this.#name, isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew });
+    const kept = texts.keepText(this.#name, isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew });
+    if (!kept) this.bench.notice('storage', this.bench.t('notice.storage_full'));
   }
 
   /** @param {import('./ui/view.js').View} view */
@@ -285,7 +290,7 @@ export class TextControl {
     if (this.#timer) return;
     const isNotRun = this.#refusal.length > 0 || this.bench.faults.length > 0;
     const status = this.#isUnreachable ? 'unreachable' : this.#reading.faults.length > 0 ? 'unread' : isNotRun ? 'not-run' : 'in-step';
-    this.element.update({ status, troubles: troublesOf(view, this.element.text, this.#reading, this.#faults, this.#refusal.length > 0), isApart: this.#isApart, notation: this.#notation });
+    this.element.update({ status, troubles: troublesOf(view, this.element.text, this.#reading, this.#faults, this.#refusal.length > 0), isApart: this.#isApart, isOdd: this.#isOdd, notation: this.#notation });
   }
 
   get #faults() {

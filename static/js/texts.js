@@ -17,14 +17,27 @@
 const KEY = 'pagewalk.texts';
 const NOTATION = 'pagewalk.notation';
 const MOST = 8;
+/** What was read last: asked for whenever the page is drawn. @type {{raw: string, texts: [string, Typed][]}} */
+let last = { raw: '[]', texts: [] };
 
 /** @returns {[string, Typed][]} the one typed last first */
 function all() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEY) ?? '[]');
+    const raw = localStorage.getItem(KEY) ?? '[]';
+    if (raw !== last.raw) last = { raw, texts: parse(raw) };
+    return last.texts;
+  } catch {
+    return []; // storage is blocked
+  }
+}
+
+/** @param {string} raw @returns {[string, Typed][]} */
+function parse(raw) {
+  try {
+    const found = JSON.parse(raw);
     return Array.isArray(found) ? found.filter((/** @type {any} */ one) => Array.isArray(one) && typeof one[0] === 'string' && isTyped(one[1])) : [];
   } catch {
-    return []; // storage is blocked, or not ours to read
+    return []; // not ours
   }
 }
 
@@ -40,9 +53,17 @@ export function typedText(name) {
 
 /** @param {string} name @param {Typed | null} typed null: there is nothing that the scenario itself does not say @returns {boolean} whether it is kept */
 export function keepText(name, typed) {
-  const others = all().filter(([one]) => one !== name);
+  const old = all();
+  const others = old.filter(([one]) => one !== name);
+  if (!typed && others.length === old.length) return true;
+  const texts = typed ? [/** @type {[string, Typed]} */ ([name, typed]), ...others] : others;
+  return put(texts.slice(0, MOST)) || put(texts.slice(0, 1)); // the others go first where room is short
+}
+
+/** @param {[string, Typed][]} texts */
+function put(texts) {
   try {
-    localStorage.setItem(KEY, JSON.stringify((typed ? [[name, typed], ...others] : others).slice(0, MOST)));
+    localStorage.setItem(KEY, JSON.stringify(texts));
     return true;
   } catch {
     return false; // full or blocked

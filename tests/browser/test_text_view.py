@@ -98,6 +98,7 @@ def test_broken_text_keeps_the_board_and_survives_a_reload(page: Page) -> None:
     # The grid goes on meanwhile; the text is not overwritten.
     cell(page, "A", 1).fill("7")
     cell(page, "A", 1).press("Enter")
+    expect(page.locator("pw-text .notice")).to_contain_text("changed elsewhere")
     expect(page.locator("[data-text-rewrite]")).to_be_visible()
     expect(editor(page)).to_contain_text("A: 8}}")
 

@@ -16,6 +16,7 @@ import { say } from './view.js';
  * @property {'in-step' | 'waiting' | 'unread' | 'not-run' | 'unreachable'} status
  * @property {Trouble[]} troubles
  * @property {boolean} isApart  the schedule went on without this text
+ * @property {boolean} isOdd  the text says no schedule at all
  * @property {string} message  about the last file or copy
  */
 
@@ -32,7 +33,7 @@ export class TextView extends HTMLElement {
   /** Text set before the editor was there. */
   #text = '';
   /** @type {State} */
-  #state = { notation: 'yaml', status: 'in-step', troubles: [], isApart: false, message: '' };
+  #state = { notation: 'yaml', status: 'in-step', troubles: [], isApart: false, isOdd: false, message: '' };
   #isFailed = false;
   #isOver = false;
 
@@ -129,10 +130,16 @@ export class TextView extends HTMLElement {
     this.#draw();
   }
 
+  /** The button goes; what it wrote can be undone in the editor. */
+  #rewrite() {
+    say(this, 'text-rewrite');
+    this.focusEditor();
+  }
+
   #draw() {
     if (this.hidden) return;
     const { t } = this;
-    const { notation, status, troubles, isApart, message } = this.#state;
+    const { notation, status, troubles, isApart, isOdd, message } = this.#state;
     const choose = (/** @type {Event} */ event) => {
       const input = /** @type {HTMLInputElement} */ (event.target);
       const file = input.files?.[0];
@@ -152,13 +159,14 @@ export class TextView extends HTMLElement {
             <button type="button" class="btn" data-close-text aria-label=${t('text.close')} title=${t('text.close')} @click=${() => say(this, 'text-close')}><span aria-hidden="true">×</span></button>
           </span>
         </header>
-        ${isApart ? html`<p class="notice" role="status">${t('text.apart')} <button type="button" class="btn main" data-text-rewrite @click=${() => say(this, 'text-rewrite')}>${t('text.rewrite')}</button></p>` : nothing}
+        ${isApart ? html`<p class="notice" role="status">${t('text.apart')}</p>` : nothing}
         ${message ? html`<p class="notice" role="status" data-text-message>${message}</p>` : nothing}
         <div class="editor" data-text-editor aria-busy=${!this.#editor && !this.#isFailed}></div>
         ${this.#editor ? nothing : html`<p class="wait" role="status">${t(this.#isFailed ? 'text.no_editor' : 'text.loading')} ${this.#isFailed ? html`<button type="button" class="btn main" @click=${() => this.show()}>${t('text.retry')}</button>` : nothing}</p>`}
         ${this.#isOver ? html`<p class="over">${t('text.drop')}</p>` : nothing}
         <footer>
           <p class="status" role="status" data-text-status=${status}>${t(`text.${status.replace('-', '_')}`)}</p>
+          ${isOdd ? html`<button type="button" class="btn main" data-text-rewrite @click=${() => this.#rewrite()}>${t('text.rewrite')}</button>` : nothing}
           <p class="hint">${t('text.hint')}</p>
           ${troubles.length > 0 ? html`<ul class="troubles" aria-label=${t('text.problems')}>${troubles.slice(0, MOST).map((trouble, place) => this.#trouble(trouble, place))}${troubles.length > MOST ? html`<li>${t('inspector.more', { n: troubles.length - MOST })}</li>` : nothing}</ul>` : nothing}
         </footer>
