@@ -13,14 +13,27 @@ const KEYS = [
   [['/'], 'find'],
   [['Ctrl', 'K'], 'find'],
   [['G'], 'term'],
-  [['number', '0'], 'entry'],
-  [['F', 'P'], 'mark'],
-  [['Alt', '↓'], 'menu'],
   [['Enter'], 'pin'],
   [['Esc'], 'unpin'],
   [['Ctrl', 'Z'], 'undo'],
   [['Ctrl', 'Shift', 'Z'], 'redo'],
   [['?'], 'help'],
+];
+
+/** Those of the schedule. */
+const SCHEDULE_KEYS = [
+  [['number', '0'], 'entry'],
+  [['F', 'P'], 'mark'],
+  [['Enter', 'Tab'], 'down'],
+  [['F2'], 'edit'],
+  [['Delete'], 'clear'],
+  [['Shift', '↑', '→'], 'select'],
+  [['Ctrl', 'C', 'X', 'V'], 'blocks'],
+  [['Ctrl', 'Enter'], 'fill'],
+  [['Alt', '↓'], 'menu'],
+  [['Alt', 'Enter'], 'details'],
+  [['Alt', 'Shift', '↑', '→'], 'arrange'],
+  [['F8'], 'fault'],
 ];
 
 /** Those of present mode. */
@@ -47,6 +60,8 @@ export class HelpSheet extends HTMLElement {
       html`<dialog aria-labelledby="help-title">
         <h2 id="help-title" tabindex="-1" autofocus>${t('help.title')}</h2>
         ${keyTable(t, KEYS)}
+        <h3>${t('help.schedule')}</h3>
+        ${keyTable(t, SCHEDULE_KEYS)}
         <h3>${t('help.present')}</h3>
         ${keyTable(t, TALK_KEYS)}
         <label class="switch"><input type="checkbox" .checked=${singleKeys} @change=${(/** @type {Event} */ event) => say(this, 'single-keys', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t('help.single_keys')}</label>

@@ -10,23 +10,24 @@ import { markOf } from '../core/entry.js';
 import { numGiven, promptLength, walkOf } from '../core/walk.js';
 import { repairs } from './faults.js';
 import { kindOf, markWord } from './schedule-cell.js';
+import { fillForm } from './schedule-fill.js';
 import { requestTag } from './tag.js';
 import { say } from './view.js';
 
 /** @typedef {import('./view.js').View} View */
-/** @typedef {import('../core/selection.js').Place} Place */
 /** @typedef {{name: string, label: string, value: string, placeholder?: string, hint?: unknown, edit: any, at: (string | number)[], mode?: 'numeric' | 'text'}} Field  `at`: keys of the value in the scenario, whose faults are said here */
 
-/** @param {View} view @param {Place} place */
-export function scheduleDetails(view, place) {
+/** @param {View} view @param {import('../core/selection.js').Selection} selection */
+export function scheduleDetails(view, selection) {
   const { t, draft } = view;
+  const place = selection.anchor;
   const request = draft.requests[place.row];
   if (!request) return nothing;
   const step = place.column;
   return html`<section class="details" id="schedule-details" aria-label=${t('details.title')}>
     <div class="parts">
       ${step >= 0 && draft.steps[step] ? ofCell(view, request.req_id, step) : nothing}
-      ${ofRequest(view, request, place.row)}
+      ${ofRequest(view, request, place.row, selection)}
       ${step >= 0 && draft.steps[step] ? ofStep(view, step) : nothing}
     </div>
     ${legend(view)}
@@ -56,7 +57,7 @@ function ofCell(view, req_id, step) {
   const blocks = detailOf(said, 'new_block_ids', req_id);
   const at = (/** @type {string} */ field) => ['steps', step, field, req_id];
   return html`<fieldset data-details="cell">${legendOf}
-    <p class="lead">${t('count.tokens', { n: count ?? 0, value: count ?? 0 })}${kind ? html`: ${t(`kind.${kind}`)}` : nothing}</p>
+    <p class="lead">${t('count.tokens', { n: count ?? 0, value: count ?? 0 })}${kind ? html` · ${t(`kind.${kind}`)}` : nothing}</p>
     ${field(view, { name: 'drafts', label: t('details.drafts'), value: showIds(detailOf(said, 'draft_token_ids', req_id)), placeholder: t('details.none'), hint: t('details.drafts.what', { n: most }), edit: { kind: 'drafts', step, req_id }, at: at('draft_token_ids') })}
     ${drafts > 0 ? field(view, { name: 'accepted', label: t('details.accepted'), value: String(acceptedOf(sampled) ?? ''), placeholder: t('details.all', { n: drafts }), hint: t('details.accepted.what', { n: drafts }), edit: { kind: 'accepted', step, req_id }, at: at('sampled_token_ids'), mode: 'numeric' }) : nothing}
     ${kind === 'prefill' && sampled === undefined ? nothing : field(view, { name: 'sampled', label: t('details.sampled'), value: showIds(sampled), placeholder: sampledIds(view, req_id, step) || t('details.by_rule'), hint: t('details.sampled.what'), edit: { kind: 'sampled', step, req_id }, at: at('sampled_token_ids') })}
@@ -65,8 +66,8 @@ function ofCell(view, req_id, step) {
   </fieldset>`;
 }
 
-/** @param {View} view @param {import('../core/edits.js').ScenarioRequest} request @param {number} row */
-function ofRequest(view, request, row) {
+/** @param {View} view @param {import('../core/edits.js').ScenarioRequest} request @param {number} row @param {import('../core/selection.js').Selection} selection */
+function ofRequest(view, request, row, selection) {
   const { t, draft } = view;
   const { req_id, initial } = request;
   const groups = draft.config?.kv_cache_groups ?? [{ name: 'full' }];
@@ -86,6 +87,7 @@ function ofRequest(view, request, row) {
           ${field(view, { name: 'initial-outputs', label: t('details.outputs'), value: showIds(initial.output_token_ids), placeholder: '0', hint: t('details.outputs.what'), edit: { kind: 'initial-outputs', row }, at: at('initial', 'output_token_ids') })}
           ${field(view, { name: 'initial-row', label: t('details.row'), value: number(initial.req_state_idx), placeholder: t('details.next_row'), edit: { kind: 'initial-row', row }, at: at('initial', 'req_state_idx'), mode: 'numeric' })}
           ${groups.map((/** @type {any} */ group, /** @type {number} */ place) => field(view, { name: `initial-blocks-${place}`, label: groups.length > 1 ? t('details.blocks_of', { name: group.name ?? 'full', group: place }) : t('details.held'), value: showBlocks(initial.block_ids?.[place]), placeholder: t('details.pool'), edit: { kind: 'initial-blocks', row, group: place, num_groups: groups.length }, at: at('initial', 'block_ids', place) }))}`}
+    ${fillForm(view, selection)}
   </fieldset>`;
 }
 
@@ -100,7 +102,7 @@ function ofStep(view, step) {
   return html`<fieldset data-details="step"><legend>${t('step.now', { step })}</legend>
     <p class="lead">${t('details.budget', { n: total, limit: draft.config?.max_num_batched_tokens ?? 64 })}</p>
     ${pairs.length === 0 ? nothing : html`<p class="hint">${t('details.order.what')}</p>
-      <ol class="order-list">${pairs.map(([req_id, count], place) => html`<li>${requestTag(view, req_id)}<span class="num">${count}</span>${move(req_id, -1, 'details.sooner', '↑', place === 0)}${move(req_id, 1, 'details.later', '↓', place === pairs.length - 1)}</li>`)}</ol>`}
+      <ol class="order-list">${pairs.map(([req_id, count], place) => html`<li><span class="one">${requestTag(view, req_id)}</span><span class="num">${count}</span>${move(req_id, -1, 'details.sooner', '↑', place === 0)}${move(req_id, 1, 'details.later', '↓', place === pairs.length - 1)}</li>`)}</ol>`}
     ${marks.map(([label, names]) => (names.length > 0 ? html`<p class="marks"><span>${label}</span> ${/** @type {any} */ (names).map((/** @type {string} */ req_id) => requestTag(view, req_id))}</p>` : nothing))}
   </fieldset>`;
 }
