@@ -36,9 +36,10 @@ export function scheduleCell(view, { req_id, row, step, isBad, isSelected, isEnt
   const look = count !== '' ? `run ${requestClass(view, req_id)}` : mark ? `mark ${requestClass(view, req_id)}` : where === 'live' ? 'idle' : 'away';
   const key = step === view.index ? traceCell(view, req_id) : null;
   const isDetailed = BY_REQUEST.some((field) => detailOf(draft.steps[step], field, req_id) !== undefined);
+  const menu = t('entry.menu', { req_id, step });
   const words = wordsOf(view, { req_id, step, kind, isIdle: count === '' && !mark, where, isDetailed });
   return html`<td class="${look} ${step === view.index ? 'now' : ''}" data-cell=${key ?? nothing} data-where=${where} data-mark=${mark ?? nothing} data-kind=${kind ?? nothing} ?data-detailed=${isDetailed} ?data-selected=${isSelected} title=${words || nothing}>
-    <input class="num" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="next" tabindex=${isEntry ? 0 : -1} data-step=${step} data-req=${req_id} data-row=${row} data-column=${step} .value=${text} .defaultValue=${text} placeholder=${look === 'idle' ? '·' : nothing} aria-label=${t('schedule.cell', { req_id, step })} aria-description=${(isSelected ? `${t('selection.cell')} ` : '') + words || nothing} aria-invalid=${isBad ? 'true' : nothing}><button type="button" class="more" tabindex="-1" data-menu aria-haspopup="menu" aria-label=${t('entry.menu', { req_id, step })} title=${t('entry.menu', { req_id, step })}><span aria-hidden="true">▾</span></button></td>`;
+    <input class="num" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="next" tabindex=${isEntry ? 0 : -1} data-step=${step} data-req=${req_id} data-row=${row} data-column=${step} .value=${text} .defaultValue=${text} placeholder=${look === 'idle' ? '·' : nothing} aria-label=${t('schedule.cell', { req_id, step })} aria-description=${(isSelected ? `${t('selection.cell')} ` : '') + words || nothing} aria-invalid=${isBad ? 'true' : nothing}><button type="button" class="more" tabindex="-1" data-menu aria-haspopup="menu" aria-label=${menu} title=${menu}><span aria-hidden="true">▾</span></button></td>`;
 }
 
 /** What a cell is, in words. @param {View} view @param {{req_id: string, step: number, kind: string | null, isIdle: boolean, where: string, isDetailed: boolean}} cell */

@@ -94,11 +94,11 @@ function edge(schedule, edit) {
 
 /** From the buttons at the edges of the grid the arrows lead back into it. @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLElement} button */
 function edgeKey(schedule, event, button) {
-  const back = button.dataset.edit === 'add-step' ? ['ArrowLeft', 'ArrowDown'] : ['ArrowUp', 'ArrowRight'];
-  if (!back.includes(event.key) || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!event.key.startsWith('Arrow') || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   event.stopPropagation();
-  schedule.go(schedule.selection.anchor);
+  const back = button.dataset.edit === 'add-step' ? ['ArrowLeft', 'ArrowDown'] : ['ArrowUp', 'ArrowRight'];
+  if (back.includes(event.key)) schedule.go(schedule.selection.anchor);
 }
 
 /** @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLInputElement} input */
