@@ -41,6 +41,21 @@ def _plain(model: Any) -> Any:
     return model.model_dump()
 
 
+def test_the_summary_says_what_kind_of_work_each_request_does() -> None:
+    scenario = {
+        "version": 1,
+        "config": {"num_speculative_tokens": 2},
+        "requests": [{"req_id": "A", "prompt_len": 20}, {"req_id": "B", "prompt_len": 8}],
+        "steps": [
+            {"num_scheduled_tokens": {"A": 12, "B": 8}},  # 12 of 20; 8 of 8
+            {"num_scheduled_tokens": {"B": 3, "A": 9}, "draft_token_ids": {"B": 2, "A": 1}},  # 1 + 2 drafts; 8 + 1 draft
+            {"num_scheduled_tokens": {"A": 1}},
+        ],
+    }
+    kinds = [["prefill", "prefill_end"], ["decode_drafts", "prefill_end"], ["decode"]]
+    assert [line["kinds"] for line in summarise(load_plan(scenario))] == kinds
+
+
 def test_the_kinds_of_every_example_are_guessed_right() -> None:
     assert differences([(name, example.scenario) for name, example in examples().items()]) == ""
 
