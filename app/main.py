@@ -27,6 +27,7 @@ from app.web.head import HeadAsGet
 from app.web.links_api import links_router, load_link
 from app.web.og import og_router
 from app.web.pages import pages_router, static_files
+from app.web.paths import ForgivenPaths
 from app.web.problems import install_error_handlers
 from app.web.qr import qr_router
 
@@ -49,6 +50,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         summary="From the scheduler's plan to a slot in GPU memory",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # ForgivenPaths does better
         lifespan=_closing(links),
     )
     app.root_path = settings.root_path  # as an argument it is deprecated: meant for servers that know it themselves
@@ -56,6 +58,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         CORSMiddleware, allow_origins=["*"], allow_methods=["GET", "POST"], allow_headers=["Content-Type", "Accept-Language"]
     )
     app.add_middleware(HeadAsGet)
+    app.add_middleware(ForgivenPaths)
     install_error_handlers(app)
 
     @app.get("/healthz", tags=["service"], summary="Liveness")

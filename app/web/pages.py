@@ -93,8 +93,9 @@ def pages_router(
         lang = request_language(request)
         return show(request, asked_scenario(request.query_params, lang), lang)
 
-    @router.get("/s/{link_id}")
-    def short_link(request: Request, link_id: str) -> HTMLResponse:
+    @router.get("/s")  # cut off
+    @router.get("/s/{link_id:path}")
+    def short_link(request: Request, link_id: str = "") -> HTMLResponse:
         lang = request_language(request)
         asked = asked_link(link_id, open_link)
         return show(request, asked, lang) if asked.scenario is not None else no_link(request, asked, lang)
