@@ -28,6 +28,8 @@ import { Lighting } from './ui/lighting.js';
 import './ui/board.js';
 import './ui/charts.js';
 import './ui/find.js';
+import { keepFocus } from './ui/focus.js';
+import { pinSentence } from './ui/formula-bar.js';
 import './ui/gallery.js';
 import './ui/glossary.js';
 import './ui/help.js';
@@ -60,13 +62,16 @@ const bench = new Workbench({ api: new Api(boot.root, boot.lang), schema: new Sc
 /** @type {Record<string, any>} coordinates of the cell looked at */
 let coordinates = {};
 let announced = '';
+let pinSaid = '';
 let revealed = '';
 let shown = '';
 
 /** @param {View} view */
 function draw(view) {
   showMode(view);
-  for (const element of elements) element.view = view;
+  keepFocus(() => {
+    for (const element of elements) element.view = view;
+  });
   charts.draw(view);
   gallery.draw(view);
   share.draw();
@@ -128,10 +133,16 @@ function light() {
   if (lines) lines.lit = new Set(coordinates.batch_idx === undefined ? [] : [coordinates.batch_idx]);
 }
 
-/** One sentence for each step and stage. @param {View} view */
+/** One sentence for each step and stage, and one for what is pinned there. @param {View} view */
 function announce(view) {
   const place = `${view.index}|${view.stage}|${view.faults.map(({ message }) => message).join()}`;
-  if (place === announced) return;
+  const pin = pinSentence(view);
+  const isPinned = pin !== pinSaid && view.mode !== 'present'; // a room is not told what it is asked
+  pinSaid = pin;
+  if (place === announced) {
+    if (isPinned && pin) live.textContent = pin;
+    return;
+  }
   announced = place;
   const sentence = view.faults.length > 0 ? view.faults[0].message : stageSentence(view.step, view.stage, t);
   live.textContent = t('announce', { step: view.index, stage: t(`stage.${view.stage}`), sentence });
@@ -166,6 +177,9 @@ function writeAddress() {
 }
 
 /** @param {EventTarget | null} target */
+const isInInspector = (target) => target instanceof Element && Boolean(target.closest('pw-inspector'));
+
+/** @param {EventTarget | null} target */
 function cellOf(target) {
   const element = target instanceof Element ? target.closest('[data-cell]') : null;
   const parsed = element instanceof HTMLElement ? parseCellKey(element.dataset.cell ?? '') : null;
@@ -185,13 +199,15 @@ function connectPointer() {
     lookedElsewhere();
   });
   root.addEventListener('focusin', (event) => {
+    if (isInInspector(event.target)) return; // there is said what was looked at
     const cell = event.target instanceof Element && event.target.matches(':focus-visible') ? cellOf(event.target) : null;
     if (!cell && !bench.focus) return;
     bench.focus = cell;
     lookedElsewhere();
   });
   root.addEventListener('focusout', (event) => {
-    if (!bench.focus || (event.relatedTarget instanceof Element && event.relatedTarget.closest('[data-cell]'))) return;
+    const to = event.relatedTarget;
+    if (!bench.focus || (isInInspector(to) && !bench.pinned()) || (to instanceof Element && to.closest('[data-cell]'))) return;
     bench.focus = null;
     lookedElsewhere();
   });
@@ -214,7 +230,7 @@ function lookedElsewhere() {
     const view = bench.view();
     light();
     const inspector = /** @type {any} */ (document.querySelector('pw-inspector'));
-    inspector.view = view;
+    keepFocus(() => (inspector.view = view));
     reveal(view);
   });
 }
@@ -228,13 +244,19 @@ function connectElements() {
   root.addEventListener('pw-drawn', (event) => lighting.paint(/** @type {HTMLElement} */ (event.target)));
   on('go', (place) => bench.go(place));
   on('walk', ({ by }) => bench.walk(by));
-  on('pin', (cell) => bench.setPin(cell));
+  on('pin', (cell) => {
+    if (isInInspector(document.activeElement)) bench.focus = null; // what the inspector leads to is what it shows
+    bench.setPin(cell);
+  });
   // A canvas has no elements for its cells: it says itself what is hovered or focused.
   on('look', ({ by, cell }) => {
     bench[/** @type {'hover' | 'focus'} */ (by)] = cell;
     lookedElsewhere();
   });
-  on('unpin', () => bench.setPin(null));
+  on('unpin', () => {
+    if (isInInspector(document.activeElement)) bench.focus = null;
+    bench.setPin(null);
+  });
   on('control', () => {
     bench.control = !bench.control;
     bench.redraw();

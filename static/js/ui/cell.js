@@ -57,7 +57,7 @@ function inside(view, space, dtype, at) {
   const state = cellState(view.links, space, at, value);
   const old = state === 'unused' ? undefined : before(view.step, view.prev, space, at);
   const text = valueText(view, dtype, value, space, state);
-  const was = old === undefined || isNull(old) ? nothing : html`<s class="was"><span class="vh">${view.t('cell.was')}</span>${valueText(view, dtype, old, space)}</s>`;
+  const was = old === undefined || isNull(old) ? nothing : html`<s class="was"><span class="vh">${view.t('cell.was')}</span>${valueText(view, dtype, old, space)}<span class="vh">, </span></s>`;
   const words = stateWords(view, state);
   return { state, changed: old !== undefined, content: html`${was}<span class="v">${text}</span>${words ? html`<span class="vh">, ${words}</span>` : nothing}`, words };
 }

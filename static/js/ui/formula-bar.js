@@ -5,6 +5,7 @@
  */
 import { html, nothing } from '../../vendor/lit-html/lit-html.js';
 import { explain } from '../core/explain.js';
+import { formulaText } from '../core/formula.js';
 import { valueText } from './cell.js';
 import { formula, noteOf } from './inspector.js';
 import { accentOf, named } from './names.js';
@@ -23,4 +24,14 @@ export function formulaBar(view, { concealed = false, end = nothing } = {}) {
     <div class="line">${name}<span class="op"> = </span>${cell.formula.length > 0 ? formula(view, cell, concealed) : html`<b class="equals" data-result>${value}</b>${note && !concealed ? html` <span class="note">${note}</span>` : nothing}`}</div>
     ${end}
   </section>`;
+}
+
+/** The same line for the ear, '' where nothing is pinned. @param {import('./view.js').View} view */
+export function pinSentence(view) {
+  const cell = view.pin && explain(view.links, view.pin.space, view.pin.at, { group: view.group });
+  if (!cell) return '';
+  const value = valueText(view, cell.def.dtype, cell.value, cell.space, cell.state);
+  const how = formulaText(cell.formula);
+  const name = `${cell.space}${cell.at.map((index) => `[${index}]`).join('')}`;
+  return view.t('announce.pin', { cell: name, formula: how && how !== value ? `${how} = ${value}` : value });
 }

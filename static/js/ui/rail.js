@@ -20,8 +20,8 @@ export class Rail extends HTMLElement {
         <ol>${STAGES.map((name, place) => link(name, html`<span class="number">${place + 1}</span>`))}${link('all', nothing)}</ol>
         <span class="steps">
           <span class="where" data-step-name>${t('step.now', { step: index })}</span>
-          <button type="button" class="btn" data-back ?disabled=${first} @click=${() => say(this, 'walk', { by: -1 })}>← ${t('rail.back')}</button>
-          <button type="button" class="btn main" data-next ?disabled=${last} @click=${() => say(this, 'walk', { by: 1 })}>${t('rail.next')} →</button>
+          <button type="button" class="btn" data-back aria-disabled=${first ? 'true' : nothing} @click=${() => !first && say(this, 'walk', { by: -1 })}>← ${t('rail.back')}</button>
+          <button type="button" class="btn main" data-next aria-disabled=${last ? 'true' : nothing} @click=${() => !last && say(this, 'walk', { by: 1 })}>${t('rail.next')} →</button>
         </span>
       </nav>`,
       this,
