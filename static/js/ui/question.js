@@ -1,5 +1,5 @@
 // @ts-check
-/** The question of the example that is open, in one line above the schedule; the answer on demand. */
+/** The question of the example that is open, in one line above the board; the answer on demand. */
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { inPieces } from './gallery-examples.js';
 import { say } from './view.js';
