@@ -28,6 +28,9 @@ import { addressOf, lightOf, viewOf } from './views.js';
 /** @typedef {import('./opening.js').Notice} Notice */
 /** @typedef {import('./opening.js').Opening} Opening */
 
+/** Milliseconds after which what nobody sees is drawn all the same: who steers it waits for an answer. */
+const UNSEEN = 200;
+
 export class Workbench {
   /**
    * @param {object} given
@@ -236,8 +239,14 @@ export class Workbench {
     this.redraw();
   }
 
+  /** While it is presented, or inside another page, nothing is edited: neither is there a grid to see it in, nor an undo. */
+  get isReadOnly() {
+    return this.mode !== 'board';
+  }
+
   /** @param {(draft: Scenario) => Scenario} change */
   async edit(change) {
+    if (this.isReadOnly) return;
     const next = change(this.draft);
     if (JSON.stringify(next) === JSON.stringify(this.draft)) return;
     this.undo.push(this.draft);
@@ -246,19 +255,20 @@ export class Workbench {
 
   /** @param {1 | -1} direction */
   async travel(direction) {
+    if (this.isReadOnly) return;
     const next = direction < 0 ? this.undo.undo(this.draft) : this.undo.redo(this.draft);
     if (next) await this.#replace(next);
   }
 
   /** Back to the scenario that the board shows. */
   async revert() {
+    if (this.isReadOnly) return;
     this.undo.push(this.draft);
     await this.#replace(this.trace.scenario);
   }
 
   /** @param {Scenario} next */
   async #replace(next) {
-    if (this.mode === 'embed') return; // nothing is edited or kept inside another page
     this.touched = true;
     this.opening = null; // the reader works on what is open
     this.elsewhere = false;
@@ -310,10 +320,13 @@ export class Workbench {
   redraw() {
     if (this.drawing) return;
     this.drawing = true;
-    requestAnimationFrame(() => {
+    const draw = () => {
+      if (!this.drawing) return;
       this.drawing = false;
       this.draw(this.view());
-    });
+    };
+    requestAnimationFrame(draw);
+    if (this.mode === 'embed') setTimeout(draw, UNSEEN); // a frame that is out of sight is given no animation frames
   }
 
   /** @param {CellRef | null} cell */

@@ -60,7 +60,7 @@ test('a message is obeyed whole or not at all', () => {
   assert.deepEqual(readWish({ step: 1, stage: 'kv-cache', pin: 'slot_mappings.0.3' }), { step: 1, stage: 'kv-cache', pin: { space: 'slot_mappings', at: [0, 3] } });
   assert.deepEqual(readWish({ pin: null }), { pin: null });
   assert.deepEqual(readWish({}), {});
-  for (const odd of [{ step: '1' }, { step: 1.5 }, { step: NaN }, { step: null }, { stage: 'x' }, { stage: ['batch'] }, { pin: 'x' }, { pin: 3 }, { step: 0, pin: '<b>' }]) {
+  for (const odd of [{ step: '1' }, { step: 1.5 }, { step: NaN }, { step: null }, { stage: 'x' }, { stage: ['batch'] }, { pin: 'x' }, { pin: 3 }, { pin: `idx_mapping${'.0'.repeat(9)}` }, { pin: `${'a'.repeat(65)}.0` }, { step: 0, pin: '<b>' }]) {
     assert.equal(typeof readWish(odd), 'string', JSON.stringify(odd));
   }
 });

@@ -44,6 +44,7 @@ test('an empty space has no cells', () => {
   assert.equal(empty.size, 0);
   assert.equal(empty.rowLength([0]), 0);
   assert.equal(empty.find([0, 0, 0]), -1);
+  assert.equal(new Space('idx_mapping', { dims: ['batch_idx'], dtype: 'int64', values: [7, 6] }).find([1, 0]), -1); // it has one index, not two
 });
 
 test('padded axes are drawn along the axis they pad', () => {
@@ -53,7 +54,7 @@ test('padded axes are drawn along the axis they pad', () => {
 
 test('cell keys are read back, nonsense is not', () => {
   assert.deepEqual(parseCellKey(cellKey('slot_mappings', [0, 12])), { space: 'slot_mappings', at: [0, 12] });
-  for (const bad of ['', 'slot_mappings', 'slot_mappings.', 'slot_mappings.-1', 'slot_mappings.1.', 'Slot.1', '<b>.1', 'a.999999999']) assert.equal(parseCellKey(bad), null, bad);
+  for (const bad of ['', 'slot_mappings', 'slot_mappings.', 'slot_mappings.-1', 'slot_mappings.1.', 'Slot.1', '<b>.1', 'a.999999999', `a${'.0'.repeat(9)}`, `${'a'.repeat(65)}.0`]) assert.equal(parseCellKey(bad), null, bad);
 });
 
 test('only what outlives a step has a before', () => {

@@ -80,7 +80,7 @@ export class Space {
    */
   find(at) {
     const first = at[0];
-    if (!(first >= 0 && first < this.length)) return -1;
+    if (at.length !== this.dims.length || !(first >= 0 && first < this.length)) return -1;
     let cell = first;
     for (let dim = 0; dim < this.offsets.length; dim += 1) {
       const offsets = this.offsets[dim];
@@ -227,7 +227,7 @@ export function cellKey(space, at) {
  * @returns {{space: string, at: number[]} | null}
  */
 export function parseCellKey(key) {
-  const match = /^([a-z][a-z0-9_]*)((?:\.\d{1,8})+)$/.exec(key);
+  const match = /^([a-z][a-z0-9_]{0,63})((?:\.\d{1,8}){1,8})$/.exec(key);
   if (!match) return null;
   return { space: match[1], at: match[2].slice(1).split('.').map(Number) };
 }
