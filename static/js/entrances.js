@@ -161,9 +161,17 @@ export class Entrances {
     }
     if (ignored.length > 0) this.bench.notice('ignored', this.bench.t('notice.ignored', { names: ignored.join(this.bench.t('list.separator')) }));
     const moved = address.step !== null && address.step !== this.bench.index;
-    if (moved) this.bench.notice('step', this.bench.t('notice.step', { asked: String(address.step), step: String(this.bench.index) }));
+    if (moved) this.bench.notice('step', this.#another(Number(address.step)));
     if (moved || this.bench.notices.some(({ kind }) => ['ignored', 'lost', 'example'].includes(kind))) this.bench.touched = true;
     this.bench.redraw();
+  }
+
+  /** Why it is not the step that was asked for. @param {number} asked */
+  #another(asked) {
+    const { t, index, trace, course } = this.bench;
+    if (asked < 0 || asked >= trace.numSteps) return t('notice.step', { asked: String(asked), step: String(index) });
+    const [first, last] = [course.clip(0, trace), course.clip(Infinity, trace)].map(String);
+    return t(first === last ? 'notice.step_kept.same' : 'notice.step_kept', { first, last, step: String(index) });
   }
 }
 

@@ -52,8 +52,9 @@ async function go(bench, hit) {
   const { space, at } = hit.cell;
   const stage = bench.schema.def(space)?.stage;
   await bench.setPin({ space, at, step: hit.step });
-  // A small panel leaves some tensors out: then the stage is the one to be at.
-  if (stage && stage !== bench.stage && bench.stage !== 'all' && !isKey(stage, space)) await bench.go({ stage });
+  // A small panel leaves some tensors out, and a talk or a frame the other stages: then the stage is the one to be at.
+  const isShown = bench.stage === 'all' || (bench.mode === 'board' && isKey(String(stage), space));
+  if (stage && stage !== bench.stage && !isShown) await bench.go({ stage });
   // Drawn in the next frame, scrolled inside its table in the same one.
   requestAnimationFrame(() => requestAnimationFrame(() => reach(cellKey(space, at), stage)));
 }

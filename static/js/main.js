@@ -9,7 +9,7 @@ import { ChartsControl } from './charts.js';
 import { parseAddress, formatAddress } from './core/address.js';
 import { translator } from './core/i18n.js';
 import { Schema } from './core/schema.js';
-import { stageSentence } from './core/summary.js';
+import { sentenceAt } from './core/summary.js';
 import { cellKey, parseCellKey } from './core/trace.js';
 import * as drafts from './drafts.js';
 import { Embedding } from './embed.js';
@@ -135,7 +135,8 @@ function light() {
 
 /** One sentence for each step and stage, and one for what is pinned there. @param {View} view */
 function announce(view) {
-  const place = `${view.index}|${view.stage}|${view.faults.map(({ message }) => message).join()}`;
+  const isKeptBack = presenter.isKeptBack(view); // its sentence is told when the answer is
+  const place = `${view.index}|${view.stage}|${isKeptBack}|${view.faults.map(({ message }) => message).join()}`;
   const pin = pinSentence(view);
   const isPinned = pin !== pinSaid && view.mode !== 'present'; // a room is not told what it is asked
   pinSaid = pin;
@@ -144,7 +145,7 @@ function announce(view) {
     return;
   }
   announced = place;
-  const sentence = view.faults.length > 0 ? view.faults[0].message : stageSentence(view.step, view.stage, t);
+  const sentence = view.faults.length > 0 ? view.faults[0].message : isKeptBack ? t('present.kept_back') : sentenceAt(view, view.stage);
   live.textContent = t('announce', { step: view.index, stage: t(`stage.${view.stage}`), sentence });
 }
 

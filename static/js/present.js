@@ -16,6 +16,16 @@ import { cellKey } from './core/trace.js';
 import { fitStage, scaleFor } from './ui/fit.js';
 import './ui/talk.js';
 
+/** What a stage finds out, and is asked for at it. @type {Record<string, string>} */
+const ASKED = {
+  'state-pool': 'idx_mapping', // beside it
+  batch: 'idx_mapping',
+  flatten: 'positions',
+  'block-tables': 'input_block_tables',
+  'slot-mapping': 'slot_mappings',
+  update: 'num_computed_tokens_after',
+};
+
 /** @typedef {import('./ui/view.js').View} View */
 /** @typedef {import('./workbench.js').Workbench} Workbench */
 
@@ -28,6 +38,8 @@ export class Presenter {
   #isAsking = false;
   /** The pinned cell whose value was revealed. */
   #revealed = '';
+  /** What was revealed of what stages find out. @type {Set<string>} */
+  #told = new Set();
   #hasSpotlight = true;
   #fitted = '';
 
@@ -37,7 +49,10 @@ export class Presenter {
     this.t = t;
     this.root = root;
     this.button = /** @type {HTMLElement | null} */ (document.querySelector('[data-present]'));
-    this.button?.addEventListener('click', () => bench.show('present'));
+    this.button?.addEventListener('click', () => {
+      history.pushState(history.state, '', location.href); // "back" leaves the talk, not the page
+      bench.show('present');
+    });
     document.addEventListener('pw-talk', (event) => this.#do(/** @type {CustomEvent} */ (event).detail));
     document.addEventListener('fullscreenchange', () => this.#is && bench.redraw());
     addEventListener('resize', () => this.#is && bench.redraw());
@@ -55,13 +70,15 @@ export class Presenter {
     if (event.key === 'PageDown' || event.key === 'PageUp') return () => this.#do({ name: 'stop', by: event.key === 'PageDown' ? 1 : -1 });
     if (event.key === 'Escape') return () => this.#do({ name: this.bench.pinned() ? 'unpin' : 'leave' });
     const single = singleKeys ? SINGLE[event.key.toLowerCase()] : undefined;
-    return single ? () => this.#do({ name: single }) : null;
+    return single ? () => !event.repeat && this.#do({ name: single }) : null; // held down, it would switch to and fro
   }
 
   /** @param {View} view */
   draw(view) {
     document.documentElement.toggleAttribute('data-spotlight', this.#is && this.#hasSpotlight && view.pin !== null);
     document.documentElement.toggleAttribute('data-concealed', this.#is && this.#isConcealed(view));
+    if (this.isKeptBack(view)) document.documentElement.dataset.asked = ASKED[view.stage];
+    else delete document.documentElement.dataset.asked;
     if (!this.#is) {
       if (this.#talk) this.#left();
       return;
@@ -72,7 +89,7 @@ export class Presenter {
     const isFull = document.fullscreenElement !== null;
     this.#talk.data = { view, concealed: this.#isConcealed(view), isAsking: this.#isAsking, isFull, canFill: document.fullscreenEnabled, languages: languages(), singleKeys: true };
     this.#fit();
-    if (entered || document.activeElement === document.body) document.getElementById('board')?.focus({ preventScroll: true });
+    if (entered || !document.activeElement?.checkVisibility() || document.activeElement === document.body) document.getElementById('board')?.focus({ preventScroll: true });
   }
 
   /** After everything is drawn: what is in the stage decides how large it can be. */
@@ -91,6 +108,11 @@ export class Presenter {
   #sayMore() {
     const frame = /** @type {HTMLElement} */ (this.root.querySelector('.left'));
     this.root.toggleAttribute('data-more', this.#is && frame.scrollTop + frame.clientHeight < frame.scrollHeight - 2);
+  }
+
+  /** Whether the room is asked for what the stage at hand finds out, so that no sentence may say it. @param {View} view */
+  isKeptBack(view) {
+    return this.#is && this.#isAsking && view.stage in ASKED && !this.#told.has(answerAt(view));
   }
 
   /** @param {View} view */
@@ -127,15 +149,20 @@ export class Presenter {
     }
   }
 
-  /** Keeps the value of the pinned cell back, or tells it; the next one pinned is kept back again. With no cell pinned it starts or ends the asking. */
+  /**
+   * Starts the asking: what a stage finds out and the value of the pinned cell are kept back. Then tells the answer, which
+   * the next stage and the next cell pinned keep back again. Once all is told, asks again where a cell is pinned, else ends.
+   */
   #ask() {
-    const { pin } = this.bench.view();
-    const key = pin ? keyOf(pin) : '';
-    const isHidden = this.#isAsking && this.#revealed !== key;
-    if (!pin) this.#isAsking = !this.#isAsking;
-    else {
-      this.#isAsking = true;
-      this.#revealed = isHidden ? key : '';
+    const view = this.bench.view();
+    const key = view.pin ? keyOf(view.pin) : '';
+    if (this.#isAsking && (this.isKeptBack(view) || this.#isConcealed(view))) {
+      this.#revealed = key;
+      this.#told.add(answerAt(view));
+    } else {
+      this.#isAsking = !this.#isAsking || view.pin !== null;
+      this.#revealed = '';
+      this.#told.delete(answerAt(view));
     }
     this.bench.redraw();
   }
@@ -144,11 +171,17 @@ export class Presenter {
     this.#talk?.remove();
     this.#talk = null;
     this.#isAsking = false;
+    this.#told.clear();
     this.#fitted = '';
     /** @type {HTMLElement} */ (this.root.querySelector('.left')).style.removeProperty('--zoom');
     if (document.fullscreenElement) void document.exitFullscreen();
     this.button?.focus({ preventScroll: true });
   }
+}
+
+/** @param {View} view */
+function answerAt({ index, stage }) {
+  return `${index}|${ASKED[stage]}`;
 }
 
 /** @param {import('./core/formula.js').CellRef} pin */
@@ -168,7 +201,7 @@ function blank(t) {
   const end = (/** @type {Event} */ event) => {
     event.preventDefault();
     event.stopPropagation();
-    dialog.close();
+    if (!(event instanceof KeyboardEvent && event.repeat)) dialog.close(); // the key that made it black is still down
   };
   dialog.addEventListener('keydown', end);
   dialog.addEventListener('click', end);

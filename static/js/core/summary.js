@@ -12,6 +12,15 @@ import { runs } from './i18n.js';
 const MOST = 4;
 
 /**
+ * The sentence at a place of the trace, which may have stopped before it.
+ * @param {{step: Step, index: number, stopped: {step: number} | null, t: import('./i18n.js').Translate}} view
+ * @param {string} stage
+ */
+export function sentenceAt({ step, index, stopped, t }, stage) {
+  return stopped && index >= stopped.step ? t('summary.not_computed') : stageSentence(step, stage, t);
+}
+
+/**
  * @param {Step} step
  * @param {string} stage
  * @param {import('./i18n.js').Translate} t

@@ -79,7 +79,7 @@ export class Board extends HTMLElement {
     if (stopped && view.index >= stopped.step) return words('stopped', t('stopped.title', { step: view.index }), stopped.message);
     if (view.numSteps === 0) return words('no-steps', t('no_steps.title'), t('no_steps.text'));
     if (!view.step.space('row_status')) return nothing; // nothing was ever computed: the faults say why
-    return html`${words('step', t('empty_step.title', { step: view.index }), t('empty_step.text'))}
+    return html`${words('step', t('empty_step.title', { step: view.index }), `${t('empty_step.text')} ${view.mode === 'board' ? t('empty_step.edit') : ''}`)}
       <div class="tier" data-tier="state-pool">${this.#panel(view, 'state-pool', sizesOf(view))}</div>`;
   }
 }

@@ -6,7 +6,7 @@
 import { html, nothing, render } from '../../vendor/lit-html/lit-html.js';
 import { scheduled } from '../core/edits.js';
 import { markOf } from '../core/entry.js';
-import { stageSentence } from '../core/summary.js';
+import { sentenceAt } from '../core/summary.js';
 import { cellKey } from '../core/trace.js';
 import { visible } from '../core/viewport.js';
 import { rowHeight } from './columns.js';
@@ -64,7 +64,7 @@ export class Plan extends HTMLElement {
     render(
       isShown
         ? html`<section class="panel now plan" data-stage="schedule" data-current=${stage === 'schedule' ? '' : nothing} aria-labelledby="title-plan">
-            <header><h2 id="title-plan">${t('stage.schedule')}</h2>${view.hasBoard ? html`<p class="sentence">${stageSentence(view.step, 'schedule', t)}</p>` : nothing}</header>
+            <header><h2 id="title-plan">${t('stage.schedule')}</h2>${view.hasBoard ? html`<p class="sentence">${sentenceAt(view, 'schedule')}</p>` : nothing}</header>
             <div class="about"><p>${withTerms(view.schema, t('stage.schedule.what'))}</p><p class="why">${withTerms(view.schema, t('stage.schedule.why'))}</p></div>
             ${draft.requests.length === 0 ? html`<p class="empty">${t('plan.empty')}</p>` : this.#table(view)}
           </section>`

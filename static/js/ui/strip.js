@@ -84,10 +84,7 @@ export class TokenStrip extends HTMLElement {
 
   /** Another width shows more columns, or fewer. */
   #resized() {
-    if (this.clientWidth === this.#width || this.clientWidth === 0) return;
-    const first = this.#width === 0;
-    this.#width = this.clientWidth;
-    if (!first) this.#draw();
+    if (this.clientWidth !== this.#width && this.clientWidth !== 0) this.#draw();
   }
 
   get axis() {
@@ -141,6 +138,7 @@ export class TokenStrip extends HTMLElement {
   #draw() {
     const data = this.#data;
     if (!data) return;
+    this.#width = this.clientWidth;
     const { view, count, width, lines } = data;
     const scroller = this.querySelector('.scroll');
     const head = this.#head();

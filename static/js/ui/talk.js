@@ -35,7 +35,7 @@ export class Talk extends HTMLElement {
     const button = (/** @type {string} */ name, /** @type {string} */ sign, /** @type {string} */ words) =>
       html`<button type="button" class="btn" data-talk=${name} aria-label=${words} title=${words} @click=${() => say(this, 'talk', { name })}><span aria-hidden="true">${sign}</span></button>`;
     return html`<div class="talk-line">
-      <h1>${view.draft.title || t('scenario.untitled')}</h1>
+      <h1>${view.draft.title || t(view.isNothing ? 'scenario.nothing' : 'scenario.untitled')}</h1>
       <p class="where"><b>${t('step.now', { step: view.index })}</b> <span class="stage-name">${t(`stage.${view.stage}`)}</span>${isAsking ? html` <span class="label" data-asking>${t('present.asking')}</span>` : nothing}</p>
       <p class="stop" data-stop=${stop.number} data-stops=${stop.of}>${t('present.stop', stop)}</p>
       <div class="talk-tools" role="group" aria-label=${t('page.tools')}>
@@ -52,12 +52,12 @@ export class Talk extends HTMLElement {
   }
 
   /** @param {TalkData} data @param {Place | null} place @param {1 | -1} by */
-  #neighbour({ view, concealed }, place, by) {
+  #neighbour({ view, isAsking }, place, by) {
     const { t } = view;
     if (!place) return html`<span class="neighbour none">${by > 0 ? t('present.end') : t('present.beginning')}</span>`;
     const stage = t(`stage.${place.stage}`);
     const name = place.step === view.index ? stage : `${t('step.now', { step: place.step })} · ${stage}`;
-    const gist = place.step === view.index && !concealed ? stageSentence(view.step, place.stage, t) : '';
+    const gist = place.step === view.index && !isAsking ? stageSentence(view.step, place.stage, t) : '';
     const arrow = html`<span class="arrow-sign" aria-hidden="true">${by > 0 ? '›' : '‹'}</span>`;
     const words = html`<span class="words"><b>${name}</b>${gist ? html` <span class="gist">${gist}</span>` : nothing}</span>`;
     return html`<button type="button" class="neighbour ${by > 0 ? 'next' : 'back'}" data-stop-by=${by} @click=${() => say(this, 'talk', { name: 'stop', by })}><span class="vh">${by > 0 ? t('present.next') : t('present.back')} </span>${by < 0 ? arrow : nothing}${words}${by > 0 ? arrow : nothing}</button>`;
