@@ -16,7 +16,7 @@ run: ## Serve PageWalk on this machine (HOST, PORT; default http://127.0.0.1:800
 
 test: check ## Run every check and every test, the browser's too
 	@cd tests/js && PATH="$(CURDIR)/.venv/bin:$$PATH" node --test
-	@$(python) -m pytest
+	@$(python) -m pytest -n 2 --dist worksteal
 
 test-slow: ## Run the tests that take minutes: thousands of generated scenarios
 	@$(setup) test
