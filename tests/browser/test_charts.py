@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -11,8 +10,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import NewPage
 from tests.browser.scenarios import choose_example
 
-AXE = Path(__file__).resolve().parents[1] / "js" / "node_modules" / "axe-core" / "axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 TWO_GROUPS = "two-groups-drafts-padding-preemption"
 CHARTS = ["tokens", "pool", "blocks"]
 
@@ -218,7 +215,7 @@ def test_colours_follow_the_theme(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme", "lang"), [(1440, "light", "en"), (1024, "dark", "zh"), (390, "light", "zh")])
-def test_axe_finds_nothing_and_nothing_is_cut_off(new_page: NewPage, width: int, scheme: str, lang: str) -> None:
+def test_nothing_is_cut_off(new_page: NewPage, width: int, scheme: str, lang: str) -> None:
     page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     open_page(page, f"/?example={TWO_GROUPS}&lang={lang}")
     page.locator("[data-charts]").click()
@@ -229,6 +226,3 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(new_page: NewPage, width: int,
     assert page.locator(".plot text").evaluate_all(
         "all => all.every((text) => parseFloat(getComputedStyle(text).fontSize) >= 12)"
     )
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("rules => axe.run('pw-charts', { runOnly: rules })", RULES)
-    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found["violations"]] == []

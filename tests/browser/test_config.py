@@ -7,7 +7,6 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.test_accessibility import AXE, RULES
 
 
 def open_config(page: Page, path: str = "/") -> None:
@@ -88,18 +87,6 @@ def test_what_cannot_be_is_said_at_its_field_and_repaired_there(page: Page) -> N
     start.press("Enter")
     expect(page.locator('[data-field="start_step"] .fault')).to_contain_text("“last” is no step")
     expect(start).to_have_value("last")
-
-
-def test_axe_finds_nothing_in_the_form_and_the_text(new_page: NewPage) -> None:
-    page = new_page(color_scheme="dark")
-    open_config(page)
-    enter(page, "max_num_reqs", "x")
-    page.get_by_role("button", name="Text", exact=True).click()
-    expect(page.locator(".troubles li")).to_have_count(1)
-    page.evaluate("scrollTo(0, 0)")
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
-    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found["violations"]] == []
 
 
 def test_on_a_phone_the_form_leaves_the_board_in_sight(new_page: NewPage) -> None:

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.test_accessibility import AXE, RULES
 
 
 def open_page(page: Page, path: str = "/") -> None:
@@ -137,22 +136,3 @@ def test_in_chinese_on_a_phone(new_page: NewPage) -> None:
     expect(page.locator("[data-glossary-entry]").first).to_be_visible()
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 390
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-@pytest.mark.parametrize("opened", ["find", "list", "term"])
-def test_axe_finds_nothing_in_the_dialogs(new_page: NewPage, opened: str, width: int, scheme: str) -> None:
-    page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    open_page(page)
-    if opened == "find":
-        page.keyboard.press("/")
-        page.keyboard.type("12")
-        expect(page.get_by_role("option").first).to_be_visible()
-    else:
-        page.get_by_role("button", name="Glossary", exact=True).click()
-        if opened == "term":
-            page.locator('[data-glossary-entry="query_start_loc"]').click()
-        expect(page.locator("dialog.glossary nav, dialog.glossary article").first).to_be_attached()
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
-    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found["violations"]] == []

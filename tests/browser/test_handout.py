@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.test_accessibility import AXE, RULES
 
 SHEET = {"width": 718, "height": 1060}  # A4 at 96 dpi, within the margins of static/handout.css
 
@@ -61,23 +60,3 @@ def test_without_javascript(new_page: NewPage) -> None:
     expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
     expect(page.locator('[data-cell="slot_mappings.0.0"]')).to_have_class("blank")
     expect(page.locator('[data-cell="positions.0"]')).to_have_text("31")
-
-
-@pytest.mark.parametrize(
-    ("query", "width", "scheme"),
-    [
-        ("?answers=both&blank=auto", 1280, "light"),
-        ("?example=two-groups-drafts-padding-preemption&lang=zh", 390, "dark"),
-        ("?example=nowhere", 390, "dark"),
-    ],
-)
-@pytest.mark.console("status of 404")
-def test_axe_finds_nothing(new_page: NewPage, query: str, width: int, scheme: str) -> None:
-    page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page.goto(f"/handout{query}")
-    for details in page.locator("details").all():
-        details.evaluate("one => (one.open = true)")
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
-    assert [(rule["id"], [node["html"][:160] for node in rule["nodes"]][:5]) for rule in found["violations"]] == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width

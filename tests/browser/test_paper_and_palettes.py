@@ -45,13 +45,28 @@ def test_in_forced_colours_bars_hatches_and_light_are_still_seen(new_page: NewPa
         tag = page.locator("pw-board .tag").first
         assert tag.evaluate(style, "backgroundImage") != "none"
         assert tag.evaluate(style, "backgroundColor") == paper
-        now = page.locator("pw-schedule thead th.now button")
+        now = page.locator("pw-schedule thead th.now [data-go-step]")
         assert [now.evaluate(style, "backgroundColor"), now.evaluate(style, "color")] == [ink, paper]
         pinned = page.locator('pw-board [data-cell="slot_mappings.0.0"]').first
         expect(pinned).to_have_attribute("data-lit", "self")
         assert pinned.evaluate(style, "outlineStyle") == "solid"
         read = page.locator('pw-board [data-cell="block_numbers.0.0"]').first
         assert read.evaluate(style, "outlineStyle") == "dashed"
+
+
+def test_in_forced_colours_a_talk_and_the_legend_are_read(new_page: NewPage) -> None:
+    page = new_page(forced_colors="active", color_scheme="dark")
+    open_page(page, "/?view=present&step=1&stage=slot-mapping&pin=slot_mappings.0.0")
+    number = page.locator('pw-board .panel [data-cell="slot_mappings.0.0"] .v').first
+    colours = "element => [getComputedStyle(element).color, getComputedStyle(element.closest('td')).backgroundColor]"
+    assert number.evaluate(colours) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    open_page(page, "/?stage=kv-cache&step=1")
+    look = """element => ['backgroundColor', 'backgroundImage', 'outlineStyle', 'borderStyle']
+      .map((name) => getComputedStyle(element)[name])"""
+    legend = page.locator("pw-board .legend [data-legend] i").all()
+    looks = [str(sample.evaluate(look)) for sample in legend]
+    assert len(looks) >= 6
+    assert len(set(looks)) == len(looks), "each is told apart by form"
 
 
 def test_at_200_percent_zoom_nothing_is_lost_sideways(new_page: NewPage) -> None:

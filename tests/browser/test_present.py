@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.scenario.link import encode_link
 from tests.browser.conftest import NewPage
-from tests.browser.test_accessibility import AXE, RULES
 
 ROOM = {"width": 1280, "height": 720}
 
@@ -42,16 +42,32 @@ def test_a_whole_talk_without_a_mouse(new_page: NewPage) -> None:
     page.keyboard.press("ArrowLeft")
     at_stop(page, 14, "Step 1 Slot mapping")
 
-    # Which slot? 12 * 16 + 15 is asked before 207 is told.
+    # Which slot? 12 * 16 + 15 is asked before 207 is told, by nothing on the way there either.
+    slots = re.compile(r"\b(?:207|704|711)\b")
+
+    def said() -> set[str]:
+        return set(slots.findall(page.locator("main").inner_text() + page.locator("[data-live]").inner_text()))
+
+    page.keyboard.press("PageUp")
     page.keyboard.press("r")
     expect(page.locator("[data-asking]")).to_be_visible()
+    assert said() == set()
+    page.keyboard.press("PageDown")
+    at_stop(page, 14, "Step 1 Slot mapping")
+    assert said() == set()
     page.keyboard.press("]")
     formula = page.locator("[data-formula-bar] .line")
     expect(formula).to_have_text(re.compile(r"slot_mappings\[0\]\[0\] = 12 \* 16 \+ 15 = \?$"))
-    assert "207" not in page.locator("main").inner_text()
+    assert said() == set()
     page.keyboard.press("r")
     expect(formula).to_have_text(re.compile(r"= 12 \* 16 \+ 15 = 207$"))
-    assert "207" in page.locator("main").inner_text()
+    assert said() == {"207", "704", "711"}
+    expect(page.locator("[data-live]")).to_have_text("Step 1, Slot mapping: 9 slots to write: 207, 704–711")
+    page.keyboard.press("]")  # the next one is asked for in its turn
+    expect(formula).to_have_text(re.compile(r"slot_mappings\[0\]\[1\] = 44 \* 16 \+ 0 = \?$"))
+    page.keyboard.press("[")
+    page.keyboard.press("r")
+    expect(formula).to_have_text(re.compile(r"= 207$"))
 
     # The spotlight: what the slot was computed from is lit, its neighbour stands back.
     def ink(cell: str) -> str:
@@ -62,7 +78,9 @@ def test_a_whole_talk_without_a_mouse(new_page: NewPage) -> None:
     expect(page.locator("html[data-spotlight]")).to_have_count(0)
     assert ink("block_offsets.0.0") == ink("block_offsets.0.1")
 
-    page.keyboard.press(".")
+    page.keyboard.down(".")
+    page.keyboard.down(".")  # held a moment too long
+    page.keyboard.up(".")
     blank = page.get_by_role("dialog")
     expect(blank).to_be_visible()
     box = blank.bounding_box()
@@ -124,19 +142,25 @@ def test_the_back_row_reads_every_number_of_the_worked_example(new_page: NewPage
 def test_large_steps_scroll_inside_and_say_so(new_page: NewPage) -> None:
     page = new_page(viewport=ROOM)
     page.goto("/?view=present&example=256-requests&step=0&stage=slot-mapping")
-    window = page.locator("pw-strip .window").first
-    expect(window).to_have_text(re.compile(r"Tokens 0 to \d+ of 16,384 are in sight"))
-    assert page.evaluate(NUMBERS)["page"] == [0, 0]
-    assert page.evaluate(NUMBERS)["least"] >= 22
-
-
-def test_the_style_sheets_and_the_scripts_agree_about_rows(page: Page) -> None:
-    for view in ["board", "present", "embed"]:
-        page.goto(f"/?view={view}&stage=batch")
-        expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
+    window = page.locator(".panel[data-current] pw-strip .window")
+    expect(window).to_be_visible()
+    whole = page.evaluate(
+        """() => {
+          const strip = document.querySelector('.panel[data-current] pw-strip');
+          const { right } = strip.querySelector('.scroll').getBoundingClientRect();
+          const columns = [...strip.querySelectorAll('thead th[data-index]')];
+          return columns.filter((column) => column.getBoundingClientRect().right <= right + 1).length;
+        }"""
+    )
+    expect(window).to_have_text(f"Tokens 0 to {whole - 1} of 16,384 are in sight; scroll for the others.")
+    found = page.evaluate(NUMBERS)
+    assert found["page"] == [0, 0]
+    assert found["least"] >= 22
+    for view in ["board", "present", "embed"]:  # the style sheets and the scripts agree about rows
         assert page.evaluate(
             """async (mode) => {
               const { rowHeight } = await import('/static/js/ui/columns.js');
+              document.documentElement.dataset.view = mode;
               const token = (name) => parseFloat(getComputedStyle(document.documentElement).getPropertyValue(name));
               return rowHeight({ mode }, true) === token('--row-big') && rowHeight({ mode }, false) === token('--row');
             }""",
@@ -144,25 +168,33 @@ def test_the_style_sheets_and_the_scripts_agree_about_rows(page: Page) -> None:
         ), view
 
 
-@pytest.mark.parametrize(
-    ("path", "scheme"),
-    [
-        ("/?view=present&step=1&stage=slot-mapping&pin=slot_mappings.0.0", "light"),
-        ("/?view=present&step=1&stage=slot-mapping&pin=slot_mappings.0.0", "dark"),
-        ("/?view=present&step=1&stage=schedule&lang=zh", "light"),
-        ("/?view=embed&step=1&stage=flatten&pin=positions.3", "dark"),
-        ("/?view=embed&step=1&stage=update&lang=zh", "light"),
-    ],
-)
-def test_axe_finds_nothing(new_page: NewPage, path: str, scheme: str) -> None:
-    page = new_page(viewport=ROOM, color_scheme=scheme)
-    page.goto(path)
-    expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
-    page.evaluate("scrollTo(0, 0)")  # what is half under the rail counts as too small
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("rules => axe.run(document, { runOnly: rules })", RULES)
-    assert len(found["passes"]) > 20
-    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found["violations"]] == []
+def test_what_is_presented_is_not_edited_and_back_is_the_board(page: Page) -> None:
+    page.goto("/?step=1")
+    count = page.locator('pw-schedule [data-place="1,1"], pw-schedule tr[data-req=A] td').nth(1)
+    count.click()
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    expect(page.locator("pw-schedule .sentence")).to_have_text("8 tokens of 2 requests")
+    page.locator("[data-present]").click()
+    counts = page.locator("pw-plan td.now")
+    expect(counts).to_have_text(["1", "7"])
+    page.keyboard.press("Control+z")
+    page.keyboard.press("PageDown")
+    at_stop(page, 10, "Step 1 State pool")
+    page.keyboard.press("PageUp")
+    expect(counts).to_have_text(["1", "7"])
+    page.go_back()
+    expect(page.locator(".masthead h1")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("view="))
+
+
+def test_why_a_schedule_cannot_be_run_is_said_where_there_is_no_grid(page: Page) -> None:
+    steps = [{"num_scheduled_tokens": {"A": 8}}, {"num_scheduled_tokens": {"A": 5}}]  # five tokens of one that decodes
+    link = encode_link({"version": 1, "requests": [{"req_id": "A", "prompt_len": 8}], "steps": steps})
+    for view in ["present", "embed"]:
+        page.goto(f"/?view={view}&s={link}")
+        reason = re.compile("This schedule cannot be run. Step 1: A .* decodes: exactly 1 token a step, not 5")
+        expect(page.locator("[data-notice=cannot-run]")).to_have_text(reason)
 
 
 def test_fingers_find_the_stops(new_page: NewPage) -> None:
@@ -174,3 +206,5 @@ def test_fingers_find_the_stops(new_page: NewPage) -> None:
     forward.tap()
     at_stop(page, 12, "Step 1 Flatten")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    beside = page.locator(".left").evaluate("stage => stage.scrollWidth - stage.clientWidth")
+    assert beside <= 1  # tables scroll by themselves

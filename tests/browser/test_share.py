@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.test_accessibility import AXE, RULES
 
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
@@ -103,13 +101,3 @@ def test_embed_code_is_shown_as_others_will_see_it(page: Page) -> None:
     frame = page.frame_locator("pw-share iframe")
     expect(frame.locator("[data-workbench][data-ready]")).to_have_attribute("data-stage", "flatten")
     expect(frame.locator("pw-share dialog")).to_have_count(0)
-
-
-@pytest.mark.parametrize(("width", "scheme", "lang"), [(1440, "light", "en"), (390, "dark", "zh")])
-def test_axe_finds_nothing_in_the_dialog(new_page: NewPage, width: int, scheme: str, lang: str) -> None:
-    page = new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
-    open_share(page, f"/?lang={lang}&example=worked-example")
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("rules => axe.run('pw-share', { runOnly: rules })", RULES)
-    assert [(rule["id"], [node["html"][:120] for node in rule["nodes"]]) for rule in found["violations"]] == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
