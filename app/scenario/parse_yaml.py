@@ -98,7 +98,7 @@ class _Reader:
         if event.anchor is not None:
             raise self._refusal("anchor", event, name=event.anchor)
         if event.tag is not None:
-            raise self._refusal("tag", event, name=event.tag)
+            raise self._refusal("tag", event, name=event.tag.replace("tag:yaml.org,2002:", "!!"))
         if isinstance(event, yaml.ScalarEvent):
             return self._value(event) if event.style in (None, "") else event.value
         if depth >= MAX_DEPTH:

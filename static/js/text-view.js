@@ -289,7 +289,8 @@ export class TextControl {
     document.querySelector('[data-workbench]')?.toggleAttribute('data-text-unread', this.#isOdd);
     if (this.#timer) return;
     const isNotRun = this.#refusal.length > 0 || this.bench.faults.length > 0;
-    const status = this.#isUnreachable ? 'unreachable' : this.#reading.faults.length > 0 ? 'unread' : isNotRun ? 'not-run' : 'in-step';
+    const isUnreachable = this.#isUnreachable || (view.isStale && this.bench.notices.some(({ kind }) => kind === 'offline'));
+    const status = isUnreachable ? 'unreachable' : this.#reading.faults.length > 0 ? 'unread' : isNotRun ? 'not-run' : view.isStale ? 'waiting' : 'in-step';
     this.element.update({ status, troubles: troublesOf(view, this.element.text, this.#reading, this.#faults, this.#refusal.length > 0), isApart: this.#isApart, isOdd: this.#isOdd, notation: this.#notation });
   }
 

@@ -139,6 +139,17 @@ test('YAML is read by the rules of the server', () => {
   }
 });
 
+test('however deep a text is nested, it is refused at the place where it gets too deep', () => {
+  const lines = Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n');
+  for (const text of ['['.repeat(5000), '- '.repeat(5000), '? '.repeat(5000), '{a: '.repeat(5000), `b: 1\n${'['.repeat(65)}`, lines]) assert.equal(fault(text).key, 'fault.bad_yaml.depth', text.slice(0, 20));
+  assert.deepEqual(fault('- '.repeat(65) + 'a'), { key: 'fault.bad_yaml.depth', line: 1, column: 129 });
+  for (const text of ['['.repeat(64) + ']'.repeat(64), '- '.repeat(64) + 'a', `a: "${'['.repeat(5000)}"`, `a: |\n  ${'- '.repeat(5000)}`]) assert.deepEqual(readText(text, 'yaml', yaml).faults, []);
+});
+
+test('a tag is named as it was written', () => {
+  assert.equal(readText('a: !!int 3', 'yaml', yaml).faults[0].params?.name, '!!int');
+});
+
 test('a missing bracket is missed at the end of its line', () => {
   assert.deepEqual(fault('version: 1\nsteps:\n  - {num_scheduled_tokens: {A: 1}\n  - {}\n'), { key: 'fault.bad_yaml.syntax.bracket', line: 3, column: 34 });
 });
@@ -146,6 +157,12 @@ test('a missing bracket is missed at the end of its line', () => {
 test('numbers that are not whole are no numbers of a scenario', () => {
   assert.deepEqual(fault('a: 1\nb: 8.0'), { key: 'text.number', line: 2, column: 4 });
   assert.equal(fault('a: 99999999999999999999').key, 'text.number');
+});
+
+test('a line of vLLM’s log is taken for one', () => {
+  const line = 'ERROR [dump_input.py:79] Dumping scheduler output for model execution: SchedulerOutput(scheduled_new_reqs=[], num_scheduled_tokens={a: 1})';
+  for (const notation of /** @type {Notation[]} */ (['yaml', 'json'])) assert.deepEqual(fault(line, notation), { key: 'text.dump', line: 1, column: 72 });
+  assert.equal(read(`version: 1\ndescription: "${line}"`).draft.version, 1);
 });
 
 test('more than the server reads is said before it is read', () => {

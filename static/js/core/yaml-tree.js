@@ -22,6 +22,9 @@ const WORDS = new Map([
   ...['false', 'False', 'FALSE'].map((word) => /** @type {[string, boolean]} */ ([word, false])),
 ]);
 
+/** What `!!` stands for. */
+const CORE = /^tag:yaml\.org,2002:/;
+
 /** What the library calls it -> the key of our sentence. @type {Record<string, string>} */
 const SYNTAX = {
   TAB_AS_INDENT: 'syntax.tab',
@@ -54,8 +57,11 @@ export function readYaml(yaml, text) {
   const control = /[^\t\n\r\x20-\x7e\x85\xa0-\ufefe\uff00-\ufffd]/u.exec(text.replace(/[\u{10000}-\u{10ffff}]/gu, '  '));
   if (control) return unreadable(text, 'fault.bad_yaml.control_character', control.index, control.index + 1);
   try {
-    const documents = yaml.parseAllDocuments(text, OPTIONS);
-    const first = Array.isArray(documents) ? documents[0] : undefined;
+    const tokens = [...new yaml.Parser().parse(text)];
+    const deep = tooDeep(tokens);
+    if (deep) return unreadable(text, 'fault.bad_yaml.depth', deep.offset, deep.offset + 1, { limit: MAX_DEPTH });
+    const documents = [...new yaml.Composer(OPTIONS).compose(tokens)];
+    const first = documents[0];
     if (!first || (first.contents === null && first.errors.length === 0)) return unreadable(text, 'fault.bad_yaml.empty', 0);
     const wrong = first.errors[0];
     if (first.directives.yaml.explicit || Object.keys(first.directives.tags).length > 1) return unreadable(text, 'fault.bad_yaml.directive', text.search(/^%/m));
@@ -65,10 +71,22 @@ export function readYaml(yaml, text) {
     const faults = treeFaults(root);
     return { root: faults.length > 0 ? null : root, faults };
   } catch (error) {
-    if (error instanceof RangeError) return unreadable(text, 'fault.bad_yaml.depth', 0, 0, { limit: MAX_DEPTH }); // the stack of the library
     if (!(error instanceof Refusal)) throw error;
     return unreadable(text, error.message, error.at, Math.min(error.at + 1, text.length), error.params);
   }
+}
+
+/**
+ * What is nested deeper than any scenario. Composing goes down by calling itself, and a browser whose stack ends inside a
+ * regular expression takes the whole page with it: it is not begun.
+ * @param {any[]} tokens
+ */
+function tooDeep(tokens) {
+  let layer = tokens.flatMap(({ value }) => value ?? []);
+  for (let depth = 0; depth < MAX_DEPTH && layer.length > 0; depth += 1) {
+    layer = layer.flatMap(({ items }) => (items ?? []).flatMap((/** @type {any} */ { key, value }) => [key ?? [], value ?? []].flat()));
+  }
+  return layer.find(({ items }) => items);
 }
 
 /** @param {string} text @param {{code: string, message: string, pos: [number, number]}} wrong @param {() => number} quote where an open quote begins @returns {Reading} */
@@ -96,7 +114,7 @@ function toTree(yaml, text, node, depth) {
   const [from, to] = node.range;
   if (yaml.isAlias(node)) throw new Refusal('fault.bad_yaml.alias', from, { name: node.source });
   if (node.anchor) throw new Refusal('fault.bad_yaml.anchor', text.lastIndexOf('&', from), { name: node.anchor });
-  if (node.tag) throw new Refusal('fault.bad_yaml.tag', text.slice(0, from).search(/!\S*\s*$/), { name: node.tag });
+  if (node.tag) throw new Refusal('fault.bad_yaml.tag', text.slice(0, from).search(/!\S*\s*$/), { name: node.tag.replace(CORE, '!!') });
   if (yaml.isScalar(node)) return { kind: 'scalar', value: node.type === 'PLAIN' ? plain(node.source ?? '') : node.value, from, to };
   if (depth >= MAX_DEPTH) throw new Refusal('fault.bad_yaml.depth', from, { limit: MAX_DEPTH });
   if (yaml.isSeq(node)) return { kind: 'list', items: node.items.map((/** @type {any} */ item) => toTree(yaml, text, item, depth + 1)), from, to };

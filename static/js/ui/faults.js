@@ -19,5 +19,7 @@ export function repairs(view, fault) {
   if (!simple) return view.t('repair.apply');
   // What is wrong with a whole step is repaired at one request: say which.
   const req_id = isCount && fault.params?.req_id === undefined ? view.draft.steps[Number(step)]?.num_scheduled_tokens?.[Number(place)]?.[0] : undefined;
-  return req_id === undefined ? view.t('repair.use', { value: first.value }) : view.t('repair.use_for', { req_id, value: first.value });
+  // A text that would be taken for something else is shown as one.
+  const value = typeof first.value === 'string' && /^(?:-?\d+|true|false|null|)$/.test(first.value) ? `"${first.value}"` : first.value;
+  return req_id === undefined ? view.t('repair.use', { value }) : view.t('repair.use_for', { req_id, value: first.value });
 }

@@ -120,8 +120,8 @@ export class TextEditor {
 }
 
 /**
- * Typing over several lines: left to itself, Chromium joins them and keeps their look in inline styles, which the page's
- * policy refuses loudly.
+ * Typing over several lines, or several at once (dictated): left to itself, Chromium keeps the look of what goes in inline
+ * styles, which the page's policy refuses loudly.
  * @param {Library} cm
  */
 function typingOver({ EditorView }) {
@@ -129,7 +129,7 @@ function typingOver({ EditorView }) {
     beforeinput: (/** @type {InputEvent} */ event, /** @type {any} */ view) => {
       const { from, to } = view.state.selection.main;
       const isOver = view.state.doc.lineAt(from).number !== view.state.doc.lineAt(to).number;
-      if (event.inputType !== 'insertText' || !event.data || view.composing || !isOver) return false;
+      if (event.inputType !== 'insertText' || !event.data || view.composing || !(isOver || event.data.includes('\n'))) return false;
       view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type', scrollIntoView: true });
       return true;
     },
