@@ -11,7 +11,7 @@
  * |---|---|---|
  * | frame | `{type: "pagewalk:ready", version: 1, steps: [first, last], title}` | once it can be steered, and after every `hello` |
  * | frame | `{type: "pagewalk:step", step, stage, pin}` | after `ready`, and whenever one of the three is another |
- * | frame | `{type: "pagewalk:error", message}` | a message of ours that cannot be obeyed; nothing has changed |
+ * | frame | `{type: "pagewalk:error", message}` | a message of ours that cannot be obeyed; nothing has changed. Whether a step that is not at hand has a cell shows when it is there: then it is gone to, and only the pin stays |
  * | host | `{type: "pagewalk:goto", step?, stage?, pin?}` | what is left out stays; a step outside `steps` becomes the nearest; `pin: null` unpins |
  * | host | `{type: "pagewalk:hello"}` | asks for `ready` again, for a host that began to listen too late |
  *
@@ -95,10 +95,16 @@ export class Embedding {
   /** @param {Wish} wish */
   async #go({ step, stage, pin }) {
     const { bench } = this;
+    const refuse = (/** @type {number} */ index) => this.#post({ type: 'pagewalk:error', message: `no cell ${pin ? cellKey(pin.space, pin.at) : ''} in step ${index}` });
+    const target = bench.course.clip(step ?? bench.course.place.step);
+    if (pin && bench.trace.has(target) && (bench.trace.step(target).space(pin.space)?.find(pin.at) ?? -1) < 0) {
+      refuse(target);
+      return;
+    }
     await bench.go({ ...(step === undefined ? {} : { step }), ...(stage === undefined ? {} : { stage }) });
     if (pin === undefined) return;
     const cell = pin && { ...pin, step: bench.index };
-    if (cell && !bench.pinned(cell)) this.#post({ type: 'pagewalk:error', message: `no cell ${cellKey(cell.space, cell.at)} in step ${bench.index}` });
+    if (cell && !bench.pinned(cell)) refuse(bench.index);
     else await bench.setPin(cell);
   }
 
