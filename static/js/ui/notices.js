@@ -14,7 +14,7 @@ export class Notices extends HTMLElement {
     const { t } = view;
     const stopped = view.stopped;
     render(
-      html`${stopped && view.index < stopped.step ? html`<p class="notice warn" data-notice="stopped"><b>${t('notice.stopped', { step: stopped.step })}</b> ${stopped.message}</p>` : nothing}
+      html`${stopped && view.index < stopped.step && view.mode === 'board' ? html`<p class="notice warn" data-notice="stopped"><b>${t('notice.stopped', { step: stopped.step })}</b> ${stopped.message}</p>` : nothing}
         ${view.mode !== 'board' && view.faults.length > 0 ? cannotRun(view) : nothing}
         ${view.notices.map((notice) => this.#notice(view, notice))}`,
       this,
