@@ -4,6 +4,7 @@
  * makes room for others, can be had back for a while.
  */
 import { hasOutline, isMissingOr, isObject, isText } from './core/outline.js';
+import { isSame } from './core/same.js';
 
 /** @typedef {import('./core/edits.js').Scenario} Scenario */
 /**
@@ -23,6 +24,16 @@ export const DELETED = 'pagewalk.drafts.deleted';
 const DAMAGED = 'pagewalk.drafts.damaged';
 export const MOST = 24;
 export const MOST_DELETED = 8;
+/** Milliseconds. */
+const LATEST = 250;
+
+/** What is to be kept next, and who is told whether it was. @type {{id: string, scenario: Scenario, told: (kept: Kept) => void} | null} */
+let waiting = null;
+let isWatched = false;
+/** What was read last, by what it is kept under: most of it is the same the next time. @type {Map<string, {text: string, found: {whole: Draft[], damaged: string[]}}>} */
+const known = new Map();
+/** Drafts as they are written. @type {WeakMap<Draft, string>} */
+const written = new WeakMap();
 
 /** @returns {Draft[]} the one used last first; empty where storage is blocked */
 export function drafts() {
@@ -31,7 +42,19 @@ export function drafts() {
 
 /** @returns {{whole: Draft[], damaged: string[]}} damaged: ids, '' where not even that can be read */
 export function read() {
-  return parse(textOf(KEY));
+  keepNow();
+  return parsed(KEY);
+}
+
+/** @param {string} key */
+function parsed(key) {
+  const text = textOf(key);
+  const last = known.get(key);
+  if (last && last.text === text) return last.found;
+  const found = parse(text);
+  if (text === null) known.delete(key);
+  else known.set(key, { text, found });
+  return found;
 }
 
 /** @param {string | null} text @returns {{whole: Draft[], damaged: string[]}} */
@@ -66,7 +89,7 @@ export function draft(id) {
 
 /** What can be had back, the one deleted last first. @returns {Deleted[]} */
 export function deleted() {
-  return /** @type {Deleted[]} */ (parse(textOf(DELETED)).whole);
+  return /** @type {Deleted[]} */ (parsed(DELETED).whole);
 }
 
 /** Whether the reader deleted it, here or in another tab. @param {string} id */
@@ -92,9 +115,34 @@ export function keep(id, scenario) {
   const before = drafts();
   const prior = before.find((one) => one.id === id);
   const now = Date.now();
-  const isSame = prior !== undefined && JSON.stringify(prior.scenario) === JSON.stringify(scenario);
-  const entry = { id, saved: now, changed: isSame ? (prior.changed ?? prior.saved) : now, title: scenario.title ?? '', scenario };
+  const isOld = prior !== undefined && isSame(prior.scenario, scenario);
+  const entry = { id, saved: now, changed: isOld ? (prior.changed ?? prior.saved) : now, title: scenario.title ?? '', scenario };
   return write([entry, ...before.filter((one) => one.id !== id && !isEmpty(one))]);
+}
+
+/**
+ * Keeps a draft as soon as the edit is drawn: a long list takes longer to write than a key to type. Nobody who asks what is
+ * kept, and nobody who leaves the page, comes before that.
+ * @param {string} id @param {Scenario} scenario @param {(kept: Kept) => void} told
+ */
+export function keepSoon(id, scenario, told) {
+  if (waiting && waiting.id !== id) keepNow();
+  if (!waiting) {
+    requestAnimationFrame(() => setTimeout(keepNow));
+    setTimeout(keepNow, LATEST); // a page out of sight draws nothing
+  }
+  waiting = { id, scenario, told };
+  if (isWatched) return;
+  isWatched = true;
+  addEventListener('pagehide', keepNow);
+  document.addEventListener('visibilitychange', keepNow);
+}
+
+function keepNow() {
+  if (!waiting) return;
+  const { id, scenario, told } = waiting;
+  waiting = null;
+  told(keep(id, scenario));
 }
 
 /** Another one of the same. @param {string} id @param {string} title @returns {Kept} */
@@ -150,10 +198,11 @@ function bury(list) {
   return kept === 'full' && rest.length > 0 ? put(DELETED, list) : kept;
 }
 
-/** @param {string} key @param {unknown} value @returns {Kept} */
-function put(key, value) {
+/** @param {string} key @param {Draft[]} list @returns {Kept} */
+function put(key, list) {
   try {
-    const text = JSON.stringify(value);
+    const fresh = list.filter((one) => !written.has(one));
+    const text = `[${list.map(textOfDraft).join(',')}]`;
     try {
       localStorage.setItem(key, text);
     } catch (error) {
@@ -162,10 +211,18 @@ function put(key, value) {
       localStorage.removeItem(DELETED);
       localStorage.setItem(key, text);
     }
+    if (fresh.every(isDraft)) known.set(key, { text, found: { whole: list, damaged: [] } });
     return 'kept';
   } catch (error) {
     return isFull(error) ? 'full' : 'blocked';
   }
+}
+
+/** @param {Draft} draft */
+function textOfDraft(draft) {
+  let text = written.get(draft);
+  if (text === undefined) written.set(draft, (text = JSON.stringify(draft)));
+  return text;
 }
 
 /** @param {unknown} error */

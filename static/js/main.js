@@ -41,6 +41,7 @@ import './ui/plan.js';
 import './ui/question.js';
 import './ui/rail.js';
 import './ui/rows-table.js';
+import { isSameView } from './ui/same-view.js';
 import './ui/schedule.js';
 import { showElement } from './ui/sight.js';
 import './ui/share.js';
@@ -55,6 +56,7 @@ const boot = embedded('pw-boot');
 const t = translator(embedded('pw-catalogue'));
 const root = /** @type {HTMLElement} */ (document.querySelector('[data-workbench]'));
 const elements = ['pw-notices', 'pw-title', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-find', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
+const LATE = 1000;
 const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
 const lighting = new Lighting(root);
 
@@ -65,13 +67,19 @@ let announced = '';
 let pinSaid = '';
 let revealed = '';
 let shown = '';
+/** What the elements show, as long as that does not depend on the window. @type {View | null} */
+let drawn = null;
+let late = 0;
 
 /** @param {View} view */
 function draw(view) {
   showMode(view);
-  keepFocus(() => {
-    for (const element of elements) element.view = view;
-  });
+  lighting.hold();
+  if (!isSameView(drawn, view)) {
+    keepFocus(() => elements.forEach((element) => (element.view = view)));
+    elements.forEach((element) => element.localName !== 'pw-board' && lighting.drawn(element)); // the board says it itself
+  }
+  drawn = view.mode === 'board' ? view : null;
   charts.draw(view);
   gallery.draw(view);
   share.draw();
@@ -81,6 +89,7 @@ function draw(view) {
   root.toggleAttribute('data-stale', view.isStale);
   root.toggleAttribute('data-pending', view.isStale && view.faults.length === 0);
   root.toggleAttribute('data-busy', view.busy);
+  sayLate(view.busy);
   root.setAttribute('data-ready', '');
   const title = view.draft.title || t(view.isNothing ? 'scenario.nothing' : 'scenario.untitled');
   for (const element of document.querySelectorAll('[data-title]')) element.textContent = title;
@@ -94,6 +103,14 @@ function draw(view) {
   embedding.draw(view);
   bringIntoSight(view);
   reveal(view);
+}
+
+/** The pointer says so while an answer is awaited that does not come at once: another pointer styles the whole page anew. @param {boolean} isBusy */
+function sayLate(isBusy) {
+  if (isBusy === late > 0) return;
+  clearTimeout(late);
+  late = isBusy ? setTimeout(() => root.setAttribute('data-late', ''), LATE) : 0;
+  if (!isBusy) root.removeAttribute('data-late');
 }
 
 /** What of the page is shown is up to the style sheets; where nothing is edited, the schedule is a plain table. @param {View} view */
@@ -242,7 +259,7 @@ function on(type, handle) {
 }
 
 function connectElements() {
-  root.addEventListener('pw-drawn', (event) => lighting.paint(/** @type {HTMLElement} */ (event.target)));
+  root.addEventListener('pw-drawn', (event) => lighting.drawn(/** @type {HTMLElement} */ (event.target)));
   on('go', (place) => bench.go(place));
   on('walk', ({ by }) => bench.walk(by));
   on('pin', (cell) => {

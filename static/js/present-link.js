@@ -31,6 +31,7 @@ export class PresentLink {
   async #work() {
     if (this.#isBusy) return;
     this.#isBusy = true;
+    await new Promise((ready) => setTimeout(ready)); // who asks is drawing
     while (this.#next) {
       const scenario = this.#next;
       this.#next = null;

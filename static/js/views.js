@@ -7,6 +7,16 @@ import { cellKey } from './core/trace.js';
 
 /** @typedef {import('./workbench.js').Workbench} Workbench */
 
+/** Made once for a list of requests. @type {WeakMap<object, ReturnType<typeof identities>>} */
+const known = new WeakMap();
+
+/** @param {{req_id: string}[]} requests */
+function identitiesOf(requests) {
+  let found = known.get(requests);
+  if (!found) known.set(requests, (found = identities(requests)));
+  return found;
+}
+
 /**
  * @param {Workbench} bench
  * @returns {import('./ui/view.js').View}
@@ -18,7 +28,7 @@ export function viewOf(bench) {
     lang: bench.lang,
     schema: bench.schema,
     constants: trace.constants,
-    identities: identities(bench.draft.requests),
+    identities: identitiesOf(bench.draft.requests),
     draft: bench.draft,
     summary: trace.summary,
     step: trace.step(index),
@@ -47,18 +57,26 @@ export function viewOf(bench) {
   };
 }
 
+/** What was lit last. @typedef {{links: import('./core/links.js').Links, lit: Uint8Array | null, coordinates: Record<string, any>}} Light @type {WeakMap<import('./core/links.js').Links, {key: string, light: Light}>} */
+const lights = new WeakMap();
+
 /**
  * What is lit now: strengths by cell, and the coordinates that go with them.
  * @param {Workbench} bench
- * @returns {{links: import('./core/links.js').Links, lit: Uint8Array | null, coordinates: Record<string, any>}}
+ * @returns {Light}
  */
 export function lightOf(bench) {
   const look = bench.look();
   const links = bench.trace.links(bench.index);
   const flat = look ? (links.step.space(look.space)?.find(look.at) ?? -1) : -1;
   if (!look || flat < 0) return { links, lit: null, coordinates: {} };
+  const key = `${cellKey(look.space, look.at)} ${bench.control} ${bench.group}`;
+  const last = lights.get(links);
+  if (last?.key === key) return last.light;
   const cell = explain(links, look.space, look.at, { group: bench.group });
-  return { links, lit: links.light(look.space, flat, bench.control), coordinates: cell?.params ?? {} };
+  const light = { links, lit: links.light(look.space, flat, bench.control), coordinates: cell?.params ?? {} };
+  lights.set(links, { key, light });
+  return light;
 }
 
 /** What of the address is a whole scenario fits into the address lines of browsers and proxies up to here. */

@@ -7,6 +7,7 @@
  */
 import { Problem, ServerFailure, Unreachable } from './api.js';
 import { Undo } from './core/history.js';
+import { isSame } from './core/same.js';
 import { STAGES } from './core/schema.js';
 import { parseCellKey } from './core/trace.js';
 import { Course } from './course.js';
@@ -248,7 +249,7 @@ export class Workbench {
   async edit(change) {
     if (this.isReadOnly) return;
     const next = change(this.draft);
-    if (JSON.stringify(next) === JSON.stringify(this.draft)) return;
+    if (isSame(next, this.draft)) return;
     this.undo.push(this.draft);
     await this.#replace(next);
   }
@@ -275,7 +276,7 @@ export class Workbench {
     this.draft = next;
     if (this.origin.kind !== 'draft') this.origin = { kind: 'draft', name: drafts.newId() };
     for (const kind of ['draft', 'elsewhere', 'ignored', 'link', 'step']) this.#dropNotice(kind);
-    this.keep();
+    drafts.keepSoon(this.origin.name, next, (kept) => this.#kept(kept));
     const wasThere = this.pinned() !== null;
     await this.#run(next);
     // What was pinned is gone with the edit, so the address does not go on naming it.
@@ -292,11 +293,17 @@ export class Workbench {
 
   /** Keeps the draft in this browser, and says if that cannot be. */
   keep() {
-    if (this.mode === 'embed') return;
-    const kept = drafts.keep(this.origin.name, this.draft);
-    this.isKept = kept === 'kept';
+    if (this.mode !== 'embed') this.#kept(drafts.keep(this.origin.name, this.draft));
+  }
+
+  /** @param {drafts.Kept} kept */
+  #kept(kept) {
+    const isKept = kept === 'kept';
+    if (isKept && this.isKept) return;
+    this.isKept = isKept;
     this.#dropNotice('storage');
-    if (!this.isKept) this.notice('storage', this.t(kept === 'full' ? 'notice.storage_full' : 'notice.storage'));
+    if (!isKept) this.notice('storage', this.t(kept === 'full' ? 'notice.storage_full' : 'notice.storage'));
+    this.redraw();
   }
 
   /** @param {string} kind @param {string} message @param {boolean} [again] @param {string} [draft] */
@@ -307,7 +314,7 @@ export class Workbench {
 
   /** @param {string} kind */
   #dropNotice(kind) {
-    this.notices = this.notices.filter((notice) => notice.kind !== kind);
+    if (this.notices.some((notice) => notice.kind === kind)) this.notices = this.notices.filter((notice) => notice.kind !== kind);
   }
 
   /** @param {string} kind */

@@ -46,6 +46,47 @@ test('the one used last comes first, and opening it again does not change when i
   assert.equal(drafts.draft('a')?.changed, 3000);
 });
 
+test('an edit is kept once it is drawn, and before anyone asks, another draft is edited or the page is left', () => {
+  /** @type {(() => void)[]} */
+  const frames = [];
+  /** @type {Map<string, () => void>} */
+  const leaving = new Map();
+  globalThis.requestAnimationFrame = (run) => frames.push(() => run(0));
+  globalThis.addEventListener = /** @type {any} */ ((/** @type {string} */ type, /** @type {() => void} */ run) => leaving.set(type, run));
+  globalThis.document = /** @type {any} */ (globalThis);
+  /** @type {string[]} */
+  const told = [];
+  const stored = () => JSON.parse(kept.get(drafts.KEY) ?? '[]').map((/** @type {any} */ one) => [one.id, one.scenario.title]);
+
+  drafts.keepSoon('a', scenario('1'), (how) => told.push(how));
+  drafts.keepSoon('a', scenario('2'), (how) => told.push(how));
+  assert.deepEqual([stored(), told], [[], []]);
+  assert.equal(drafts.draft('a')?.title, '2', 'who asks is told of the edit');
+  assert.deepEqual([stored(), told], [[['a', '2']], ['kept']]);
+
+  drafts.keepSoon('a', scenario('3'), () => {});
+  drafts.keepSoon('b', scenario('4'), () => {});
+  assert.deepEqual(stored(), [['a', '3']], 'the draft that was left');
+  leaving.get('pagehide')?.();
+  assert.deepEqual(stored(), [['b', '4'], ['a', '3']]);
+
+  room = 10;
+  drafts.keepSoon('b', scenario('5'), (how) => told.push(how));
+  leaving.get('visibilitychange')?.();
+  assert.deepEqual(told, ['kept', 'full']);
+  assert.ok(frames.length > 0);
+});
+
+test('what another tab kept is read anew', () => {
+  drafts.keep('a', scenario('A'));
+  assert.deepEqual(ids(), ['a']);
+  const theirs = [{ id: 'z', saved: 1, title: 'Z', scenario: scenario('Z') }];
+  kept.set(drafts.KEY, JSON.stringify(theirs));
+  assert.deepEqual(ids(), ['z']);
+  kept.delete(drafts.KEY);
+  assert.deepEqual(ids(), []);
+});
+
 test('the 25th takes the place of the one not used for longest, which can be had back', () => {
   for (let n = 0; n <= drafts.MOST; n += 1) drafts.keep(`d${n}`, scenario(String(n)));
   assert.equal(drafts.MOST, 24);

@@ -3,6 +3,7 @@
  * The compact form of a scenario: the plain document without what equals its default, keys as they are. What is wrong in
  * it stays as it is, for the server to say. app/scenario/compact.py does the same.
  */
+import { isSame } from './same.js';
 
 /** @typedef {{defaults: Record<string, any>, parts?: Record<string, Part>}} Part  parts: fields that hold another object, or a list of them */
 
@@ -82,7 +83,7 @@ function withoutDefaults(part, value) {
     let inner = given;
     if (part.parts && Object.hasOwn(part.parts, key)) inner = withoutDefaults(part.parts[key], given);
     else if (part === STEP && key === 'num_scheduled_tokens' && typeof given === 'object' && given !== null && !Array.isArray(given)) inner = Object.entries(given);
-    const isDefault = Object.hasOwn(part.defaults, key) && JSON.stringify(inner) === JSON.stringify(part.defaults[key]);
+    const isDefault = Object.hasOwn(part.defaults, key) && isSame(inner, part.defaults[key]);
     return isDefault ? [] : [[key, inner]];
   });
   return Object.fromEntries(kept);

@@ -7,6 +7,7 @@ import { stageSentence } from '../core/summary.js';
 import { sizesOf } from './columns.js';
 import { elementSteps } from './elements.js';
 import { panelOf } from './panels.js';
+import { NOT_ON_BOARD, isSameView } from './same-view.js';
 import { termButton, withTerms } from './terms.js';
 import { say } from './view.js';
 
@@ -34,8 +35,13 @@ export class Board extends HTMLElement {
 
   /** @param {View} view */
   set view(view) {
+    const old = this.#view;
     this.#view = view;
+    // While one presents, the room on the screen decides as well.
+    const isSame = view.mode === 'board' && isSameView(old, view, NOT_ON_BOARD) && isEmpty(old) === isEmpty(view);
+    if (isSame) return;
     this.#draw();
+    say(this, 'drawn');
   }
 
   #draw() {
@@ -74,7 +80,7 @@ export class Board extends HTMLElement {
   /** What stands in the board's place where there is no batch, and why. @param {View} view */
   #instead(view) {
     const { t, stopped } = view;
-    if (view.draft.requests.length === 0) return nothing;
+    if (isEmpty(view)) return nothing;
     const words = (/** @type {string} */ kind, /** @type {string} */ title, /** @type {string} */ text) => html`<div class="empty" data-empty=${kind}><h2>${title}</h2><p>${text}</p></div>`;
     if (stopped && view.index >= stopped.step) return words('stopped', t('stopped.title', { step: view.index }), stopped.message);
     if (view.numSteps === 0) return words('no-steps', t('no_steps.title'), t('no_steps.text'));
@@ -82,6 +88,11 @@ export class Board extends HTMLElement {
     return html`${words('step', t('empty_step.title', { step: view.index }), `${t('empty_step.text')} ${view.mode === 'board' ? t('empty_step.edit') : ''}`)}
       <div class="tier" data-tier="state-pool">${this.#panel(view, 'state-pool', sizesOf(view))}</div>`;
   }
+}
+
+/** @param {View | null} view */
+function isEmpty(view) {
+  return view?.draft.requests.length === 0;
 }
 
 customElements.define('pw-board', Board);

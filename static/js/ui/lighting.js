@@ -27,6 +27,19 @@ export class Lighting {
     this.bad = new Set();
     /** @type {Map<string, {id: number, axis: string, index: number}>} */
     this.known = new Map();
+    /** What was drawn while the whole page is: painted at the end, once. @type {Set<HTMLElement> | null} */
+    this.held = null;
+  }
+
+  /** The page is being drawn, until `show`. */
+  hold() {
+    this.held ??= new Set();
+  }
+
+  /** @param {HTMLElement} element that has just been drawn */
+  drawn(element) {
+    if (this.held) this.held.add(element);
+    else this.paint(element);
   }
 
   /**
@@ -36,6 +49,9 @@ export class Lighting {
    * @param {string | null} pinned key of the pinned cell
    */
   show(links, lit, coordinates, pinned) {
+    const isSame = links === this.links && lit === this.lit && pinned === this.pinned;
+    const held = this.held;
+    this.held = null;
     if (links !== this.links) {
       this.known.clear();
       this.bad = new Set(links.step.json.checks.flatMap((check) => (check.holds ? [] : check.cells.map(({ space, at }) => cellKey(space, at)))));
@@ -44,7 +60,8 @@ export class Lighting {
     this.lit = lit;
     this.coordinates = coordinates;
     this.pinned = pinned;
-    this.paint(this.root);
+    const drawn = held && isSame ? [...held].filter((one) => ![...held].some((other) => other !== one && other.contains(one))) : [this.root];
+    for (const scope of drawn) this.paint(scope);
     for (const map of /** @type {NodeListOf<any>} */ (this.root.querySelectorAll('pw-pool'))) map.lights(links, lit, coordinates);
   }
 

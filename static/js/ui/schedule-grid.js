@@ -26,16 +26,30 @@ export const rowHeight = () => (innerWidth <= 700 ? 44 : 31);
 export const COLUMN = 64;
 const MANY_ROWS = 28;
 const MANY_COLUMNS = 28;
+/** Of a large grid whole bands of cells are drawn, so that most steps of the keyboard draw no other part of it. */
+const BAND = 4;
+const SPARE = 3;
 
 /** Which part of the grid is drawn. @param {View} view @param {Element | null} scroller @returns {{rows: Visible, columns: Visible}} */
 export function windowOf({ draft }, scroller) {
-  const head = scroller?.querySelector('thead th')?.getBoundingClientRect().width ?? 260;
-  const all = (/** @type {number} */ count) => ({ first: 0, last: count, before: 0, after: 0 });
   const [rows, columns] = [draft.requests.length, draft.steps.length];
+  const head = columns <= MANY_COLUMNS ? 0 : (scroller?.querySelector('thead th')?.getBoundingClientRect().width ?? 260);
   return {
-    rows: rows <= MANY_ROWS ? all(rows) : visible({ scroll: scroller?.scrollTop ?? 0, extent: scroller?.clientHeight || 220, size: rowHeight(), count: rows }),
-    columns: columns <= MANY_COLUMNS ? all(columns) : visible({ scroll: scroller?.scrollLeft ?? 0, extent: (scroller?.clientWidth || 900) - head, size: COLUMN, count: columns }),
+    rows: rows <= MANY_ROWS ? all(rows) : bands({ scroll: scroller?.scrollTop ?? 0, extent: scroller?.clientHeight || 220, size: rowHeight(), count: rows }),
+    columns: columns <= MANY_COLUMNS ? all(columns) : bands({ scroll: scroller?.scrollLeft ?? 0, extent: (scroller?.clientWidth || 900) - head, size: COLUMN, count: columns }),
   };
+}
+
+/** @param {number} count @returns {Visible} */
+function all(count) {
+  return { first: 0, last: count, before: 0, after: 0 };
+}
+
+/** @param {{scroll: number, extent: number, size: number, count: number}} view @returns {Visible} */
+function bands(view) {
+  const { first, last } = visible({ ...view, spare: SPARE });
+  const [from, to] = [first - (first % BAND), Math.min(view.count, Math.ceil(last / BAND) * BAND)];
+  return { first: from, last: to, before: from * view.size, after: (view.count - to) * view.size };
 }
 
 /** @param {View} view @param {Frame} frame */

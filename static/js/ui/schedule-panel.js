@@ -6,6 +6,7 @@ import { tablesOf } from '../core/layout.js';
 import { ownerAlong } from '../core/owner.js';
 import * as selecting from '../core/selection.js';
 import { callout } from './callout.js';
+import { NOT_ON_BOARD, isSameView } from './same-view.js';
 import { scheduleDetails } from './schedule-details.js';
 import { scheduleGrid } from './schedule-grid.js';
 import { scheduleHead } from './schedule-head.js';
@@ -54,9 +55,19 @@ function sizeSaid({ t, draft }, selection) {
   return t('selection.size', { requests: t('count.requests', { n: bottom - top + 1 }), steps: t('count.steps', { n: right - left + 1 }), tokens: t('count.tokens', { n: tokens }) });
 }
 
+/** What the table of a step was drawn from, as long as it is the same. @type {WeakMap<object, {view: View, data: object}>} */
+const drawn = new WeakMap();
+
 /** The schedule in its own order. @param {View} view */
 function order(view) {
+  let known = drawn.get(view.step);
+  if (!known || !isSameView(known.view, view, NOT_ON_BOARD)) drawn.set(view.step, (known = { view, data: orderOf(view) }));
+  return html`<div class="order">${/** @type {any} */ (known.data)}</div>`;
+}
+
+/** @param {View} view */
+function orderOf(view) {
   const tables = tablesOf(view.schema, view.step, 'schedule');
   const owner = ownerAlong(view.links, 'schedule_idx');
-  return html`<div class="order">${tables.map((table) => html`<pw-rows .data=${{ view, label: view.t('schedule.order'), axis: table.axis, entries: Array.from({ length: table.count }, (_, entry) => entry), lines: table.lines, big: true, owner }}></pw-rows>`)}</div>`;
+  return tables.map((table) => html`<pw-rows .data=${{ view, label: view.t('schedule.order'), axis: table.axis, entries: Array.from({ length: table.count }, (_, entry) => entry), lines: table.lines, big: true, owner }}></pw-rows>`);
 }

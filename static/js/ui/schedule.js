@@ -233,7 +233,8 @@ export class Schedule extends HTMLElement {
     const part = windowOf(view, this.#scroller);
     const field = document.activeElement;
     const place = this.contains(field) ? this.placeOfField(field) : null;
-    if (place && field instanceof HTMLInputElement && windowKey(part) !== this.#drawn) this.commit(field);
+    const isOther = windowKey(part) !== this.#drawn;
+    if (place && field instanceof HTMLInputElement && isOther) this.commit(field);
     this.#drawn = windowKey(part);
     render(schedulePanel(view, { selection: this.selection, told: this.#told, isDetailed: this.#isDetailed, renaming: this.#renaming }, part), this);
     const now = document.activeElement === field ? this.placeOfField(field) : null;
@@ -246,6 +247,7 @@ export class Schedule extends HTMLElement {
     }
     this.#say();
     this.#focusWanted();
+    if (isOther) say(this, 'drawn');
   }
 
   /** Puts what is wrong where it belongs. */
