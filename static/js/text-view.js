@@ -46,6 +46,8 @@ export class TextControl {
   #name = '';
   /** The text came from a file: once it can be read it is a scenario of its own. */
   #asNew = false;
+  /** What was typed before the file was opened. @type {texts.Typed | null} */
+  #before = null;
   /** What is being opened is this text. @type {Scenario | null} */
   #expected = null;
   #isApart = false;
@@ -68,6 +70,7 @@ export class TextControl {
     on('file', ({ file }) => this.#openFile(file));
     on('copy', () => this.#copy());
     on('download', () => download(this.element.text, this.#notation, bench.draft.title ?? ''));
+    for (const type of ['dragover', 'drop']) document.addEventListener(type, (event) => this.#drop(/** @type {DragEvent} */ (event)));
     addEventListener('pagehide', () => this.isOpen && this.#keep());
   }
 
@@ -122,8 +125,10 @@ export class TextControl {
       if (!this.isOpen && texts.typedText(this.#key)?.isUnread) this.open({ quiet: true });
       return;
     }
-    if (isOther && this.#expected && bench.draft === this.#expected) this.#settle();
-    else if (isOther) this.#begin();
+    if (isOther && this.#expected && bench.draft === this.#expected) {
+      this.#settle();
+      this.element.forget();
+    } else if (isOther) this.#begin();
     else if (bench.draft !== this.#draft) this.#follow();
     this.#mark(view);
   }
@@ -136,11 +141,13 @@ export class TextControl {
     this.#settle();
     this.#refusal = [];
     this.#isApart = this.#isUnreachable = false;
+    this.#before = null;
     const typed = texts.typedText(this.#name);
     const isNewer = typed !== null && typed.of === texts.markOf(draft);
     const reading = typed && this.#read(typed.text, typed.notation);
     const isSame = reading?.root != null && says(reading, draft);
-    if (typed && reading && (isSame || isNewer || !reading.root)) {
+    const isDraft = reading?.root != null && hasOutline(documentOf(reading.root));
+    if (typed && reading && (isSame || isNewer || !isDraft)) {
       this.#notation = typed.notation;
       this.#asNew = typed.asNew ?? false;
       this.#reading = reading;
@@ -152,6 +159,7 @@ export class TextControl {
       this.#put(null);
     }
     this.element.update({ notation: this.#notation, message: '' });
+    this.element.forget();
     this.bench.redraw();
   }
 
@@ -166,13 +174,15 @@ export class TextControl {
   /** The draft was changed elsewhere. */
   #follow() {
     if (this.#timer) return; // what is being typed comes after it
-    if (this.#isOdd) this.#isApart = true;
-    else this.#rewrite();
+    if (!this.#isOdd) this.#rewrite();
+    else if (!this.#isApart || this.#name !== this.#key) {
+      this.#isApart = true;
+      this.#keep();
+    }
   }
 
   /** @param {{anew?: boolean}} [how] anew: as if nobody had written it by hand */
   #rewrite({ anew = false } = {}) {
-    this.#rename();
     this.#draft = this.bench.draft;
     this.#refusal = [];
     this.#isApart = this.#isUnreachable = this.#asNew = false;
@@ -194,7 +204,7 @@ export class TextControl {
 
   /** What was an example is a draft once it was changed: its text goes with it. */
   #rename() {
-    if (this.#name === this.#key) return;
+    if (this.#name === this.#key || this.bench.undo !== this.#undo) return;
     texts.keepText(this.#name, null);
     this.#name = this.#key;
   }
@@ -253,12 +263,9 @@ export class TextControl {
     if (this.#asNew) {
       this.#asNew = false;
       this.#expected = next;
-      texts.keepText(this.#name, null);
+      texts.keepText(this.#name, this.#before);
       this.openAs(() => next, { kind: 'draft', name: drafts.newId() });
-    } else if (canonical(next) !== canonical(bench.draft)) {
-      bench.edit(() => next);
-      this.#rename();
-    }
+    } else if (canonical(next) !== canonical(bench.draft)) bench.edit(() => next);
     this.#draft = bench.draft;
   }
 
@@ -277,6 +284,7 @@ export class TextControl {
   /** What stands in the editor and not in the draft. */
   #keep() {
     if (!this.#draft || !this.#yaml || this.#expected) return;
+    this.#rename();
     const { text } = this.element;
     const isUnread = this.#timer !== 0 || this.#isOdd;
     const isPlain = !isUnread && text === writeScenario(this.bench.draft, this.#notation);
@@ -327,12 +335,23 @@ export class TextControl {
     const found = await textOfFile(file, this.bench.t);
     if (found.text === null) return this.element.update({ message: found.message });
     if (this.#timer) await this.#apply();
+    if (!this.#asNew) this.#before = texts.typedText(this.#name);
     this.#notation = notationOf(found.text, file.name);
     this.#asNew = true;
     this.element.update({ notation: this.#notation, message: '' });
     this.element.text = found.text;
     await this.#apply();
     this.element.focusEditor();
+  }
+
+  /** A file may be dropped anywhere: the browser would leave the page for it. @param {DragEvent} event */
+  async #drop(event) {
+    if (!event.dataTransfer?.types.includes('Files') || this.bench.mode !== 'board') return;
+    event.preventDefault();
+    const file = event.type === 'drop' && event.dataTransfer.files[0];
+    if (!file || document.querySelector('dialog[open]')) return;
+    if (!this.isOpen) await this.open();
+    if (this.#yaml) await this.#openFile(file);
   }
 
   async #copy() {

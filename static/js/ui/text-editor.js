@@ -40,7 +40,7 @@ export class TextEditor {
       const isOurs = update.transactions.every((/** @type {any} */ one) => !one.docChanged || one.annotation(this.outside));
       if (update.docChanged && !isOurs) typed(this.text);
     });
-    const extensions = [
+    this.extensions = [
       cm.lineNumbers(),
       cm.highlightSpecialChars(),
       cm.history(),
@@ -62,10 +62,20 @@ export class TextEditor {
       theme(cm),
       typingOver(cm),
       changed,
-      this.language.of(languageOf(cm, notation)),
-      this.name.of(named(cm, label)),
     ];
-    this.view = new cm.EditorView({ state: cm.EditorState.create({ doc: text, extensions }), parent: root, root });
+    this.label = label;
+    this.view = new cm.EditorView({ state: this.#state(text), parent: root, root });
+  }
+
+  /** @param {string} doc */
+  #state(doc) {
+    const { cm, notation, label } = this;
+    return cm.EditorState.create({ doc, extensions: [this.extensions, this.language.of(languageOf(cm, notation)), this.name.of(named(cm, label))] });
+  }
+
+  /** From here on it is a text of its own: undoing stops here. */
+  forget() {
+    this.view.setState(this.#state(this.text));
   }
 
   /** @returns {string} */
@@ -87,6 +97,7 @@ export class TextEditor {
   /** @param {Notation} notation @param {string} label */
   write(notation, label) {
     this.notation = notation;
+    this.label = label;
     this.view.dispatch({ effects: [this.language.reconfigure(languageOf(this.cm, notation)), this.name.reconfigure(named(this.cm, label))] });
   }
 

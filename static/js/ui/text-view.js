@@ -95,6 +95,11 @@ export class TextView extends HTMLElement {
     else /** @type {HTMLElement | null} */ (this.querySelector('h2'))?.focus({ preventScroll: true });
   }
 
+  /** Another scenario's text: what was done to the last one is not undone in it. */
+  forget() {
+    this.#editor?.forget();
+  }
+
   /** @param {Partial<State>} change */
   update(change) {
     const { notation } = this.#state;
