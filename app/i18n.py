@@ -19,6 +19,7 @@ DEFAULT_LANGUAGE: Language = "en"
 Translate = Callable[[str, Mapping[str, Any]], str]  # (key, params) -> sentence
 
 _LOCALES = Path(__file__).parent / "locales"
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|{}]+)\|([^|{}]+))?\}")
 
 
@@ -35,6 +36,8 @@ def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
     def fill(match: re.Match[str]) -> str:
         value = params.get(match[1], match[0])
         text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        if _RIGHT_TO_LEFT.search(text):
+            text = f"\u2068{text}\u2069"  # a name written from right to left keeps its direction to itself
         return f"{text} {match[2] if value == 1 else match[3]}" if match[2] else text
 
     return _PLACEHOLDER.sub(fill, catalogue(language)[key])

@@ -25,7 +25,12 @@ export function translator(catalogue) {
 /** @param {unknown} value */
 function readable(value) {
   if (value === null || value === undefined || (typeof value === 'number' && Number.isNaN(value))) return '?';
-  return typeof value === 'number' ? groupDigits(value) : String(value);
+  return typeof value === 'number' ? groupDigits(value) : isolated(String(value));
+}
+
+/** A name written from right to left keeps its direction to itself. @param {string} text */
+function isolated(text) {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
 }
 
 /**
