@@ -58,7 +58,7 @@ def request_width(heads: Sequence[Head]) -> float:
     for head in heads:
         label = head.text
         if head.request is not None:
-            name = "" if head.request.letter == head.request.req_id else " " + head.request.req_id
+            name = "" if head.request.letter == head.request.name else " " + head.request.name
             label = head.request.letter + name[: SHORT_REQ_ID + 1]
         widths.append((len(label) * DIGIT + ROOM) / head.columns)
     return max(widths)

@@ -4,6 +4,7 @@ In: the req_ids of a scenario, in its order. Out: per req_id a letter (the id it
 unused letter), one of twelve colours and one of six hatches. What is drawn by the server and what by the browser agree.
 """
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -11,6 +12,9 @@ from string import ascii_lowercase, ascii_uppercase
 
 COLOURS = 12
 HATCHES = 6
+BLANK = "␣"
+_BLANKS = {"Zs", "Zl", "Zp", "Cc", "Cf"}
+_SHAPELESS = "\u115f\u1160\u2800\u3164"
 _LETTERS = ascii_uppercase + ascii_lowercase
 
 
@@ -26,18 +30,36 @@ class Identity:
         """Class names that give an element the request's colours and hatch (static/css/request.css)."""
         return f"rq rq-c{self.colour} rq-h{self.hatch}"
 
+    @property
+    def name(self) -> str:
+        """The name, as it can be seen."""
+        return seen(self.req_id)
+
 
 def identities(req_ids: Sequence[str]) -> Mapping[str, Identity]:
     letters = _unused_letters({req_id for req_id in req_ids if len(req_id) == 1})
     return {
         req_id: Identity(
             req_id,
-            req_id if len(req_id) == 1 else next(letters),
+            seen(req_id) if len(req_id) == 1 else next(letters),
             index % COLOURS,
             (index + index // COLOURS) % HATCHES,
         )
         for index, req_id in enumerate(req_ids)
     }
+
+
+def seen(name: str) -> str:
+    """A name as it can be seen: blanks at its ends are drawn, and so is all of a name that is nothing else."""
+    if all(_is_blank(one) for one in name):
+        return BLANK * len(name)
+    start = len(name) - len(name.lstrip())
+    end = len(name) - len(name.rstrip())
+    return BLANK * start + name.strip() + BLANK * end
+
+
+def _is_blank(one: str) -> bool:
+    return one.isspace() or unicodedata.category(one) in _BLANKS or one in _SHAPELESS
 
 
 def _unused_letters(taken: set[str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { formatAddress, parseAddress } from '../../static/js/core/address.js';
 import { elementsOf } from '../../static/js/core/elements.js';
 import { groupDigits, runs, translator } from '../../static/js/core/i18n.js';
-import { COLOURS, HATCHES, identities } from '../../static/js/core/identity.js';
+import { COLOURS, HATCHES, identities, seen } from '../../static/js/core/identity.js';
 import { tablesOf } from '../../static/js/core/layout.js';
 import { Schema } from '../../static/js/core/schema.js';
 import { Step } from '../../static/js/core/trace.js';
@@ -49,6 +49,13 @@ test('no two requests look the same, and single letters are kept', () => {
   const [first, , , , , , , , , , , , again] = [...all.values()];
   assert.equal(first.colour, again.colour);
   assert.notEqual(first.hatch % HATCHES, again.hatch % HATCHES);
+});
+
+test('a name of blanks can be seen', () => {
+  // The same in tests/web/test_identity.py.
+  const names = { ' ': '␣', '\u00a0': '␣', '\u200b\u200b': '␣␣', ' A': '␣A', 'A\t': 'A␣', 'a b': 'a b', '\u2800': '␣', '👩\u200d🚀': '👩\u200d🚀', '10': '10' };
+  for (const [name, shown] of Object.entries(names)) assert.equal(seen(name), shown);
+  assert.equal(identities([{ req_id: ' ' }]).get(' ')?.letter, '␣');
 });
 
 test('only what is in sight is drawn', () => {

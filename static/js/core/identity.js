@@ -3,7 +3,7 @@
  * What a request looks like: letter + hatch + colour, the same everywhere.
  *
  * In: the scenario's requests. Out: per req_id a letter (the id itself if it is one character, else the next
- * unused letter), one of twelve colours and one of six hatches, so that twelve requests differ in all three
+ * unused letter; a blank is drawn as ␣), one of twelve colours and one of six hatches, so that twelve requests differ in all three
  * and the thirteenth repeats a colour with another hatch.
  */
 
@@ -31,10 +31,19 @@ export function identities(requests) {
     requests.map(({ req_id }, index) => [
       req_id,
       {
-        letter: [...req_id].length === 1 ? req_id : unused(),
+        letter: [...req_id].length === 1 ? seen(req_id) : unused(),
         colour: index % COLOURS,
         hatch: (index + Math.floor(index / COLOURS)) % HATCHES,
       },
     ]),
   );
+}
+
+/**
+ * A name as it can be seen: blanks at its ends are drawn, and so is everything in a name that consists of nothing else.
+ * @param {string} name
+ */
+export function seen(name) {
+  const drawn = (/** @type {string} */ blanks) => '␣'.repeat([...blanks].length);
+  return name.replace(/^[\s\p{Z}\p{Cc}\p{Cf}\u115f\u1160\u2800\u3164]+$|^\s+|\s+$/gu, drawn);
 }

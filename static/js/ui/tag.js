@@ -1,6 +1,7 @@
 // @ts-check
 /** A request's mark: letter, hatch and colour, and its name for those who do not see them. */
 import { html, nothing } from '../../vendor/lit-html/lit-html.js';
+import { seen } from '../core/identity.js';
 
 /** @typedef {import('./view.js').View} View */
 
@@ -16,13 +17,14 @@ export function requestClass(view, reqId) {
 
 /** @param {View} view @param {string | null} reqId */
 export function letterOf(view, reqId) {
-  return reqId === null ? '' : (view.identities.get(reqId)?.letter ?? reqId);
+  return reqId === null ? '' : (view.identities.get(reqId)?.letter ?? seen(reqId));
 }
 
 /** @param {View} view @param {string | null} reqId */
 export function requestTag(view, reqId) {
   if (reqId === null) return nothing;
   const letter = letterOf(view, reqId);
-  const name = letter === reqId ? nothing : html`<span class="tag-name" title=${reqId}>${reqId}</span>`;
+  const shown = seen(reqId);
+  const name = letter === shown ? nothing : html`<span class="tag-name" title=${reqId}>${shown}</span>`;
   return html`<span class="tag ${requestClass(view, reqId)}" data-req=${reqId}>${letter}</span>${name}`;
 }
