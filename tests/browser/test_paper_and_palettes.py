@@ -34,6 +34,26 @@ def test_the_printed_board_is_whole_and_says_what_it_shows(page: Page) -> None:
     assert page.locator("table[style*=zoom]").count() == 0, "printed, it is as it was"
 
 
+def test_a_dark_board_is_printed_dark_on_white(new_page: NewPage) -> None:
+    page = new_page(color_scheme="dark")
+    open_page(page, "/?step=1&stage=kv-cache")
+    page.get_by_role("button", name="Glossary", exact=True).click()
+    expect(page.locator("dialog.glossary[open]")).to_be_visible()
+    page.evaluate(
+        """addEventListener('beforeprint', () => Promise.resolve().then(() => {
+        const canvas = document.querySelector('pw-pool canvas');
+        const [square] = [canvas.getContext('2d').getImageData(canvas.width - 6, 6, 1, 1).data];
+        window.printed = [square[0], getComputedStyle(document.body).backgroundColor];
+      }));"""
+    )
+    sheets = page.pdf(format="A4", prefer_css_page_size=True)
+    square, paper = page.evaluate("window.printed")
+    assert square > 200, "a free block of the pool is light"
+    assert paper == "rgb(255, 255, 255)"
+    assert len(re.findall(rb"/Type\s*/Page\b", sheets)) <= 4
+    expect(page.locator("html:not([data-theme])")).to_be_attached()
+
+
 def test_in_forced_colours_bars_hatches_and_light_are_still_seen(new_page: NewPage) -> None:
     for scheme, paper, ink in (
         ("light", "rgb(255, 255, 255)", "rgb(0, 0, 0)"),
