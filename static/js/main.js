@@ -205,8 +205,12 @@ function cellOf(target) {
 }
 
 function connectPointer() {
+  // What comes to lie under a pointer that rests was not pointed at: a scenario opens at what is pinned.
+  let rest = '';
+  const placeOf = (/** @type {PointerEvent} */ { clientX, clientY }) => `${clientX},${clientY}`;
+  for (const type of /** @type {const} */ (['pointermove', 'pointerdown'])) addEventListener(type, (event) => (rest = placeOf(event)), { passive: true });
   root.addEventListener('pointerover', (event) => {
-    if (event.pointerType === 'touch') return;
+    if (event.pointerType === 'touch' || (!bench.hover && placeOf(event) === rest)) return;
     const cell = cellOf(event.target);
     if (!cell && !bench.hover) return;
     bench.hover = cell;
