@@ -72,8 +72,8 @@ export function anchorOf(grid, view, active) {
 }
 
 /**
- * Beside the grid at the height of the cell where there is room, else under the cell; under the grid while another cell
- * is edited, so that it hides none.
+ * Beside the grid at the height of the cell where there is room; else under the cell that is edited; else under the grid, so
+ * that it hides no other cell.
  * @param {HTMLElement} box
  * @param {HTMLElement} anchor
  * @param {HTMLElement} panel
@@ -92,8 +92,8 @@ export function placeCallout(box, anchor, panel) {
   const width = Math.min(WIDE, room.width);
   Object.assign(box.style, { width: 'max-content', maxWidth: `${width}px` });
   box.style.left = `${clamp(at.left, room.left, room.right - Math.min(width, box.offsetWidth)) - plan.left}px`;
-  const other = panel.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement && document.activeElement !== anchor;
-  box.style.top = `${(other ? grid.bottom : clamp(at.bottom, grid.top, grid.bottom)) - plan.top + 3}px`;
+  const isHere = document.activeElement === anchor;
+  box.style.top = `${(isHere ? clamp(at.bottom, grid.top, grid.bottom) : grid.bottom) - plan.top + 3}px`;
   box.dataset.side = 'below';
 }
 

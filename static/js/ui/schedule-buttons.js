@@ -14,6 +14,7 @@ export function connectButtons(schedule) {
     if (!button || !view) return;
     const { goStep, edit, req, step, requestMenu, stepMenu, stay, notice } = button.dataset;
     if ((edit !== undefined && stay === undefined) || notice !== undefined) schedule.want(afterButton(view, button, schedule.selection.anchor));
+    if (edit === 'add-request' || edit === 'add-step') schedule.ahead = [];
     if (button.dataset.menu !== undefined) openMenuOf(schedule, /** @type {HTMLInputElement} */ (button.previousElementSibling));
     else if (requestMenu !== undefined) open(schedule, button.ariaLabel, requestItems(view, Number(requestMenu)), button);
     else if (stepMenu !== undefined) open(schedule, button.ariaLabel, stepItems(view, Number(stepMenu)), button, button.parentElement);

@@ -26,7 +26,7 @@ export function schedulePanel(view, state, part) {
       ${view.stage === 'schedule' ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p class="why">${t('stage.schedule.why')} ${termButton('schedule', t('terms.more'), { kind: 'inline' })}</p></div>` : nothing}
       ${isEmpty
         ? html`<div class="empty" data-empty-scenario><p>${t('schedule.empty')}</p><button type="button" class="btn main" data-edit="add-request" data-step="0">${t('schedule.first_request')}</button></div>${callout(view, null)}`
-        : html`<div class="beside"><div class="plan">${scheduleGrid(view, frameOf(view, state, part))}${callout(view, anchor)}</div>${now && !view.step.empty ? order(view) : nothing}</div>`}
+        : html`<div class="beside"><div class="plan">${scheduleGrid(view, frameOf(view, state, part))}${view.isEdited ? html`<p class="how">${t('schedule.how')}</p>` : nothing}${callout(view, anchor)}</div>${now && !view.step.empty ? order(view) : nothing}</div>`}
       ${state.isDetailed && !isEmpty ? scheduleDetails(view, state.selection) : nothing}
     </section>
     <pw-schedule-menu></pw-schedule-menu>`;

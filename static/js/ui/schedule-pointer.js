@@ -7,6 +7,12 @@ export function connectPointer(schedule) {
   let isDragging = false;
   schedule.addEventListener('mousedown', (event) => {
     const field = event.target;
+    const menu = field instanceof Element ? field.closest('[data-menu]') : null;
+    if (menu) {
+      event.preventDefault(); // the cell has the keyboard, and what is said of it stays where it is
+      /** @type {HTMLElement} */ (menu.previousElementSibling).focus({ preventScroll: true });
+      return;
+    }
     const place = schedule.placeOfField(field);
     if (!place || !(field instanceof HTMLInputElement) || event.button !== 0) return;
     if (event.shiftKey) {

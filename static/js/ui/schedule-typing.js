@@ -92,13 +92,54 @@ function edge(schedule, edit) {
   return schedule.querySelector(`.plan [data-edit="${edit}"]`);
 }
 
-/** From the buttons at the edges of the grid the arrows lead back into it. @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLElement} button */
+/** What a cell can begin with: what is typed at an edge is for the cell that it adds. */
+const ENTRY = /^[\dfp]$/i;
+
+/**
+ * From the buttons at the edges of the grid the arrows lead back into it. Whoever types there, or goes on typing before the
+ * cell that was added is there, types in that cell.
+ * @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLElement} button
+ */
 function edgeKey(schedule, event, button) {
-  if (!event.key.startsWith('Arrow') || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+  const { key } = event;
+  if (event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
+  const isHeld = event.repeat && (key === 'Enter' || key === ' ');
+  if (schedule.ahead || isHeld) {
+    event.preventDefault();
+    event.stopPropagation();
+    if (!event.repeat) pass(schedule, event);
+    return;
+  }
+  if (ENTRY.test(key)) {
+    event.preventDefault();
+    event.stopPropagation();
+    button.click();
+    pass(schedule, event);
+    return;
+  }
+  if (!key.startsWith('Arrow') || event.shiftKey) return;
   event.preventDefault();
   event.stopPropagation();
   const back = button.dataset.edit === 'add-step' ? ['ArrowLeft', 'ArrowDown'] : ['ArrowUp', 'ArrowRight'];
-  if (back.includes(event.key)) schedule.go(schedule.selection.anchor);
+  if (back.includes(key)) schedule.go(schedule.selection.anchor);
+}
+
+/** @param {Schedule} schedule @param {KeyboardEvent} event */
+function pass({ ahead }, event) {
+  ahead?.push(event);
+}
+
+/** Types what was typed before the cell was there. @param {KeyboardEvent[]} events */
+export function typeAhead(events) {
+  for (const { key, shiftKey } of events) {
+    const at = document.activeElement;
+    if (!(at instanceof HTMLInputElement)) return;
+    if ([...key].length > 1) at.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true, cancelable: true }));
+    else {
+      at.setRangeText(key, at.selectionStart ?? 0, at.selectionEnd ?? 0, 'end');
+      at.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+  }
 }
 
 /** @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLInputElement} input */

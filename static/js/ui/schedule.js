@@ -19,7 +19,7 @@ import { COLUMN, rowHeight, windowOf } from './schedule-grid.js';
 import { schedulePanel } from './schedule-panel.js';
 import { afterEdit, nextFault } from './schedule-places.js';
 import { connectPointer } from './schedule-pointer.js';
-import { connectTyping } from './schedule-typing.js';
+import { connectTyping, typeAhead } from './schedule-typing.js';
 import { say } from './view.js';
 
 /** @typedef {import('./view.js').View} View */
@@ -50,6 +50,8 @@ export class Schedule extends HTMLElement {
   #frameAsked = 0;
   /** The cell to put the keyboard in once it is there. @type {Place | keyof typeof FIELDS | null} */
   #wanted = null;
+  /** Keys that are for a cell that is not there yet, null where none is on its way. @type {KeyboardEvent[] | null} */
+  ahead = null;
   /** The draft that undo or redo leads away from. @type {import('../core/edits.js').Scenario | null} */
   #left = null;
 
@@ -58,6 +60,7 @@ export class Schedule extends HTMLElement {
     this.addEventListener('input', (event) => (this.#typed = event.target));
     this.addEventListener('change', (event) => this.commit(/** @type {HTMLInputElement} */ (event.target)));
     this.addEventListener('focusin', (event) => this.#focused(/** @type {HTMLElement} */ (event.target)));
+    this.addEventListener('focusout', () => (this.ahead = null));
     this.addEventListener('pw-edit', (event) => this.#edited(/** @type {CustomEvent} */ (event).detail));
     this.addEventListener('pw-rename', (event) => this.rename(/** @type {CustomEvent} */ (event).detail.row));
     this.addEventListener('pw-details', (event) => this.openDetails(/** @type {CustomEvent} */ (event).detail));
@@ -286,7 +289,9 @@ export class Schedule extends HTMLElement {
     const { rows, columns } = this.size;
     if (wanted.row >= rows || wanted.column >= columns) return; // not there yet
     this.#wanted = null;
+    const { ahead } = this;
     this.go(wanted);
+    if (ahead) typeAhead(ahead);
   }
 
   /** @param {1 | -1} by to the next place that something is wrong at, or the one before */
