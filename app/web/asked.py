@@ -5,6 +5,7 @@ by itself, `example` names one of the gallery, `short` a link that this server k
 with none of them asks for the worked example.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from app.scenario.link import decode_link
 
 DEFAULT_EXAMPLE = "worked-example"
 MAX_TITLE_LENGTH = 200
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # controls, and what turns lines around
 
 # What was typed as a short link's id -> its id and its scenario; raises ScenarioError. It may wait for a database.
 OpenLink = Callable[[str], tuple[str, Mapping[str, Any]]]
@@ -46,7 +48,7 @@ class Asked:
     @property
     def title(self) -> str:
         """What a browser's tab calls it; "" where it has no title, or there is nothing to call."""
-        return str((self.scenario or {}).get("title") or "")[:MAX_TITLE_LENGTH]
+        return one_line(str((self.scenario or {}).get("title") or "")[:MAX_TITLE_LENGTH])
 
 
 def asked_scenario(query: QueryParams, language: Language, open_link: OpenLink | None = None) -> Asked:
@@ -82,6 +84,18 @@ def _example(name: str, language: Language) -> Mapping[str, Any] | None:
     return None if example is None else example.scenario_in(language)
 
 
+def one_line(text: str) -> str:
+    """A user's text as one line that leaves what stands beside it as it is."""
+    return " ".join(_UNSEEN.sub(" ", text).split())
+
+
+def parameter(name: str) -> str:
+    """Which parameter a name stands for, as the page itself reads it: whole addresses are set in capitals, and HTML in which
+    somebody pasted one writes its & as &amp;.
+    """
+    return re.sub("^(amp;)+", "", name.lower())
+
+
 def _first(query: QueryParams, name: str) -> str | None:
     """Of a parameter given twice the first, as the page itself reads it."""
-    return next(iter(query.getlist(name)), None)
+    return next((value for given, value in query.multi_items() if parameter(given) == name), None)

@@ -8,7 +8,6 @@ string is left to the scripts to explain; it never fails the page. A short link 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from app.examples import examples
 from app.i18n import Language, catalogue, translate
 from app.scenario.model import Scenario
 from app.web.addresses import Addresses, root_path
-from app.web.asked import DEFAULT_EXAMPLE, Asked, OpenLink, asked_link, asked_scenario
+from app.web.asked import DEFAULT_EXAMPLE, Asked, OpenLink, asked_link, asked_scenario, parameter
 from app.web.handout_query import handout_of_page
 from app.web.problems import request_language
 from app.web.unfurl import unfurl
@@ -178,7 +177,7 @@ def frame_ancestors(query: QueryParams) -> str:
 
     Where `view` is given twice, in whatever spelling the page reads, nobody else may frame it, whatever they say.
     """
-    views = [value for name, value in query.multi_items() if re.sub("^(amp;)+", "", name) == "view"]
+    views = [value for name, value in query.multi_items() if parameter(name) == "view"]
     return "frame-ancestors *" if views == ["embed"] else "frame-ancestors 'self'"
 
 

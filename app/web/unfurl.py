@@ -11,7 +11,7 @@ from fastapi import Request
 
 from app.i18n import LANGUAGES, Language, translate
 from app.web.addresses import Addresses
-from app.web.asked import Asked
+from app.web.asked import Asked, one_line
 from app.web.og import asked_step
 from app.web.picture.canvas import HEIGHT, WIDTH
 
@@ -27,8 +27,8 @@ class Unfurl:
     title: str
     description: str
     canonical: str  # "" where there is none
-    url: str
-    image: str
+    url: str  # with the step; "" too
+    image: str  # "" where there is no picture of this very scenario
     image_width: int
     image_height: int
     locale: str
@@ -48,15 +48,14 @@ def unfurl(request: Request, asked: Asked, language: Language, addresses: Addres
     is_there = asked.scenario is not None
     is_indexed = is_there and not asked.is_somebodys
     picture = {"short": asked.name} if asked.kind == "short" else query
-    if not is_there or len(asked.name) > MAX_LINK_LENGTH:
-        picture = {}
+    has_picture = is_there and len(asked.name) <= MAX_LINK_LENGTH
     lang_asked = language if request.query_params.get("lang") == language else None
     return Unfurl(
         title=asked.title or translate(language, "scenario.untitled" if is_there else "picture.title", {}),
         description=_description(asked, language),
         canonical=addresses.page(request, path, **query, lang=lang_asked) if is_there else "",
-        url=addresses.page(request, path, **query, step=step, lang=lang_asked) if is_there else addresses.page(request),
-        image=addresses.page(request, "/og.png", **picture, step=step if picture else None, lang=language),
+        url=addresses.page(request, path, **query, step=step, lang=lang_asked) if is_there else "",
+        image=addresses.page(request, "/og.png", **picture, step=step, lang=language) if has_picture else "",
         image_width=WIDTH,
         image_height=HEIGHT,
         locale=LOCALES[language],
@@ -68,7 +67,7 @@ def unfurl(request: Request, asked: Asked, language: Language, addresses: Addres
 def _description(asked: Asked, language: Language) -> str:
     """The scenario's own description in one line, else what PageWalk is."""
     own = (asked.scenario or {}).get("description")
-    text = " ".join(own.split()) if isinstance(own, str) else ""
+    text = one_line(own) if isinstance(own, str) else ""
     if len(text) > MAX_DESCRIPTION_LENGTH:
         text = text[: MAX_DESCRIPTION_LENGTH - 1].rstrip() + "…"
     return text or translate(language, "page.description", {})

@@ -38,7 +38,8 @@ def test_nothing_asked_is_the_worked_example(query: str) -> None:
     ("query", "code"),
     [
         ("s=", "link_truncated"),
-        (f"s={LINK[:-3]}", "link_truncated"),
+        (f"S={LINK[:-3]}&STEP=1", "link_truncated"),
+        (f"step=1&amp;s={LINK[:-3]}", "link_truncated"),
         (f"s={LINK[:5]}x{LINK[6:]}", "link_altered"),
         ("example=no-such", "not_found"),
     ],

@@ -31,8 +31,7 @@ export const MODES = ['board', 'present', 'embed'];
  * @returns {Address}
  */
 export function parseAddress(search) {
-  // HTML in which somebody pasted an address writes its & as &amp;
-  const params = new URLSearchParams([...new URLSearchParams(search)].map(([name, value]) => [name.replace(/^(amp;)+/, ''), value]));
+  const params = new URLSearchParams([...new URLSearchParams(search)].map(([name, value]) => [meant(name), value]));
   /** @type {string[]} */
   const ignored = [];
   const read = (/** @type {string} */ name, /** @type {(text: string) => boolean} */ valid) => {
@@ -56,6 +55,12 @@ export function parseAddress(search) {
     rest: [...params].filter(([name]) => !OURS.includes(name)),
     ignored,
   };
+}
+
+/** Which parameter it is: whole addresses are set in capitals, and HTML in which somebody pasted one writes its & as &amp; @param {string} name */
+function meant(name) {
+  const plain = name.replace(/^(amp;)+/i, '');
+  return OURS.includes(plain.toLowerCase()) ? plain.toLowerCase() : plain;
 }
 
 /**
