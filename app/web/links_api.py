@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.errors import Fault, ScenarioError
-from app.links.identity import read_link_id, readable
+from app.links.identity import canonical_bytes, link_id, read_link_id, readable
 from app.links.store import (
     MAX_STORED_BYTES,
     IdTakenError,
@@ -25,6 +25,7 @@ from app.links.store import (
     StoreUnavailableError,
     logger,
 )
+from app.scenario.model import Scenario
 from app.scenario.parse import parse_json, parse_scenario
 from app.web.addresses import Addresses
 from app.web.body import read_body
@@ -75,7 +76,7 @@ def links_router(store: LinkStore | None, addresses: Addresses, limit: RateLimit
         scenario = parse_scenario(reader_of(request)(await read_body(request)))
         client = client_key(request.client.host if request.client else "")
         seconds = rate_limit.take(client)
-        if seconds:
+        if seconds and not await anyio.to_thread.run_sync(_is_kept, links, scenario, limiter=limiter):
             fault = Fault("", "rate_limited", "rate_limited", {"seconds": seconds, "minutes": -(-seconds // 60)})
             return problem_response(429, request_language(request), [fault], headers={"Retry-After": str(seconds)})
         is_new = False
@@ -84,7 +85,7 @@ def links_router(store: LinkStore | None, addresses: Addresses, limit: RateLimit
         except LinkError as error:
             raise link_refusal(error) from error
         finally:
-            if not is_new:
+            if not is_new and not seconds:
                 rate_limit.give_back(client)
         body = orjson.dumps({"id": name, "url": addresses.page(request, f"/s/{name}")})
         return Response(body, 201 if is_new else 200, media_type="application/json", headers={"Cache-Control": "no-store"})
@@ -104,6 +105,15 @@ def links_router(store: LinkStore | None, addresses: Addresses, limit: RateLimit
         return Response(orjson.dumps(scenario), media_type="application/json", headers={"Cache-Control": "max-age=86400"})
 
     return router
+
+
+def _is_kept(links: LinkStore, scenario: Scenario) -> bool:
+    """Whether there is a link of it already: who asks for that one makes none."""
+    canonical = canonical_bytes(scenario)
+    try:
+        return links.load(link_id(canonical)) == canonical
+    except LinkError as error:
+        raise link_refusal(error) from error
 
 
 def load_link(store: LinkStore | None) -> Callable[[str], tuple[str, dict[str, Any]]]:

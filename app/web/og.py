@@ -17,13 +17,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import QueryParams
 
-from app.errors import ScenarioError
+from app.errors import Fault, ScenarioError
 from app.web.asked import Asked, OpenLink, asked_scenario
 from app.web.picture.content import make_card
 from app.web.picture.drawing import drawable_language, fonts, render
-from app.web.problems import LanguageQuery, request_language
+from app.web.problems import LanguageQuery, problem_response, request_language
 
 MAX_PICTURES = 128  # kept in memory, some 60 KiB each
+MAX_AT_ONCE = 16  # two of them drawn, at about a second each: programs that unfurl wait no longer
 
 
 def og_router(device: torch.device, open_link: OpenLink) -> APIRouter:
@@ -51,6 +52,10 @@ def og_router(device: torch.device, open_link: OpenLink) -> APIRouter:
         request: Request,
         lang: LanguageQuery = "",  # noqa: ARG001  read by request_language
     ) -> Response:
+        now = limiter.statistics()
+        if now.borrowed_tokens + now.tasks_waiting >= MAX_AT_ONCE:
+            fault = Fault("", "pictures_busy", "pictures_busy")
+            return problem_response(503, request_language(request), [fault], headers={"Retry-After": "10"})
         png, asked = await anyio.to_thread.run_sync(answer, request, limiter=limiter)
         etag = f'"{hashlib.sha256(png).hexdigest()[:24]}"'
         headers = {"ETag": etag, "Cache-Control": "public, max-age=3600", "X-Content-Type-Options": "nosniff"}

@@ -17,6 +17,7 @@ import { brokenLink, findLink } from './link-entrance.js';
  * @property {string | null} example  name of the embedded scenario, if it is an example
  * @property {string | null} short  its id, if it is that of a short link
  * @property {string} first  the example that nobody asked for
+ * @property {import('./core/gallery.js').Example | null} about  what the gallery says of the embedded example
  * @property {string | null} unknown_example
  * @property {any} scenario
  */
@@ -126,15 +127,26 @@ export class Entrances {
     const place = isBare ? { pin: 'slot_mappings.0.0' } : address;
     const kept = whole.find(({ id }) => id === draft);
     if (kept) return { scenario: kept.scenario, origin: { kind: 'draft', name: kept.id }, place };
-    if (!draft && example && example !== boot.example && boot.unknown_example !== example) {
-      return { scenario: await bench.api.example(example), origin: { kind: 'example', name: example }, place };
+    if (!draft && example && boot.unknown_example !== example) {
+      // Only named, an example opens where there is something to see.
+      const isPlaced = [step, stage, pin].some((value) => value !== null) || !['board', null].includes(view);
+      const isEmbedded = example === boot.example;
+      const [scenario, there] = await Promise.all([isEmbedded ? boot.scenario : bench.api.example(example), isPlaced ? place : this.#placeOf(example)]);
+      return { scenario, origin: { kind: 'example', name: example }, place: there };
     }
-    const notices = [];
-    if (draft) notices.push({ kind: 'lost', message: bench.t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing') });
-    else if (example && boot.unknown_example === example) notices.push({ kind: 'example', message: bench.t('notice.no_example', { name: example }) });
-    else if (isBare && whole.length > 0) notices.push({ kind: 'draft', draft: whole[0].id, message: bench.t('notice.draft', { title: whole[0].title || bench.t('scenario.untitled') }) });
     const scenario = boot.example === null ? await bench.api.example(boot.first) : boot.scenario;
+    const { title } = scenario;
+    const notices = [];
+    if (draft) notices.push({ kind: 'lost', message: bench.t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing', { title }) });
+    else if (example && boot.unknown_example === example) notices.push({ kind: 'example', message: bench.t('notice.no_example', { name: example, title }) });
+    else if (isBare && whole.length > 0) notices.push({ kind: 'draft', draft: whole[0].id, message: bench.t('notice.draft', { title: whole[0].title || bench.t('scenario.untitled') }) });
     return { scenario, origin: { kind: 'example', name: boot.example ?? boot.first }, place, notices };
+  }
+
+  /** @param {string} example */
+  async #placeOf(example) {
+    const { about } = this.boot;
+    return (about?.name === example ? about : (await this.bench.api.examples()).find(({ name }) => name === example))?.place;
   }
 
   /** Drafts are one list for all tabs: what another one does to the draft open here is said, and does not lose it. */

@@ -118,7 +118,7 @@ export class ShareControl {
       length: link?.length ?? 0,
       isLong: (link?.length ?? 0) > LONGEST_IN_CHATS,
       withPlace: this.#withPlace,
-      place: t('share.place.what', { step: here.step, stage: t(`stage.${here.stage}`), pin: here.pin ?? '' }),
+      place: t(here.pin ? 'share.place.pinned' : 'share.place.what', { step: here.step, stage: t(`stage.${here.stage}`), pin: here.pin ?? '' }),
       short,
       canShorten: boot.links,
       isMaking: this.#isMaking,

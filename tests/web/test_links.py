@@ -150,6 +150,15 @@ def test_making_the_same_link_again_costs_nothing(linker: TestClient) -> None:
     assert {linker.post("/api/links", json=worked()).status_code for _ in range(70)} == {200, 201}
 
 
+def test_who_made_too_many_still_gets_those_that_there_are(linker: TestClient) -> None:
+    old = linker.post("/api/links", json=worked()).json()
+    while linker.post("/api/links", json=worked(title=str(random.random()))).status_code == 201:
+        pass
+    answers = [linker.post("/api/links", json=worked()) for _ in range(3)]
+    assert [(answer.status_code, answer.json()) for answer in answers] == [(200, old)] * 3
+    refusal(linker.post("/api/links", json=worked(title="new")), 429, "rate_limited")  # nothing was given back
+
+
 def test_links_begin_as_readers_see_them(path: str) -> None:
     with made(links_path=path) as client:
         hosts = {"example.org:8443": "http://example.org:8443", "[::1]:80": "http://[::1]:80"}

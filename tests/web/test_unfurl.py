@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import html
 import io
+import random
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -17,12 +20,14 @@ from PIL import Image
 
 from app.examples import examples
 from app.scenario.link import encode_link
+from app.web import og
 from app.web.identity import identities
 from app.web.picture.canvas import HEIGHT, WIDTH
 from app.web.picture.content import MAX_CELLS, MAX_COST, Card, cost_of, make_card
 from app.web.picture.drawing import drawable_language, fonts, render
 from app.web.picture.lettering import Lettering
 from app.web.picture.palette import tokens
+from app.web.unfurl import MAX_LINK_LENGTH
 from tests.scenario.faults import of, request, step, worked
 from tests.strategies import invalid_scenarios, valid_scenarios
 
@@ -114,11 +119,28 @@ def test_a_users_scenario_is_not_for_search_engines(server: TestClient) -> None:
 
 
 def test_a_damaged_link_unfurls_as_nothing_of_its_own(server: TestClient) -> None:
-    tags = head(server, "/walk/?s=1abc")
-    assert tags["og:image"] == "https://example.org/walk/og.png?lang=en"
-    assert tags["robots"] == "noindex"
-    assert "canonical" not in tags
-    assert tags["og:title"] != "One decode, one prefill chunk"
+    for query in ("s=1abc", "s=", "S=1ABC", "example=none"):
+        tags = head(server, f"/walk/?{query}")
+        assert tags["robots"] == "noindex"
+        # Nor as the worked example, with its picture or its address.
+        assert not {"canonical", "og:url", "og:image", "og:image:alt"} & set(tags)
+        assert tags["twitter:card"] == "summary"
+        assert "One decode" not in tags["og:title"]
+
+
+def test_a_scenario_too_large_for_the_address_of_a_picture_has_none(server: TestClient) -> None:
+    ids = random.Random(1).choices(range(10**9), k=1_500)
+    link = encode_link({**worked(title="Large"), "requests": [{"req_id": "A", "prompt_token_ids": ids}], "steps": []})
+    assert len(link) > MAX_LINK_LENGTH
+    tags = head(server, f"/walk/?s={link}")
+    assert (tags["og:title"], tags["twitter:card"]) == ("Large", "summary")
+    assert "og:image" not in tags
+
+
+def test_a_title_does_not_turn_round_what_stands_beside_it(server: TestClient) -> None:
+    link = encode_link(worked(title=" a\u202eb\u2067c\x07d\u200de ", description="x\x00\u202ey"))
+    tags = head(server, f"/walk/?s={link}")
+    assert (tags["og:title"], tags["og:description"]) == ("a b c d\u200de", "x y")
 
 
 def test_a_title_is_text_wherever_it_stands(server: TestClient) -> None:
@@ -126,7 +148,7 @@ def test_a_title_is_text_wherever_it_stands(server: TestClient) -> None:
     name = server.post("/walk/api/links", json=worked(title=title, description=title)).json()["id"]
     text = server.get(f"/walk/s/{name}").text
     assert "<script>alert" not in text
-    assert head(server, f"/walk/s/{name}")["og:title"] == title
+    assert head(server, f"/walk/s/{name}")["og:title"] == title.strip()
     assert "<script>alert" not in server.get("/walk/?example=" + title).text
 
 
@@ -191,6 +213,26 @@ def test_a_picture_is_cached(server: TestClient) -> None:
     other = server.get("/walk/og.png?example=worked-example&step=0&lang=en")
     assert other.headers["etag"] != first.headers["etag"]
     assert server.get(f"/walk/og.png?s={encode_link(worked())}").headers["x-robots-tag"] == "noindex"
+
+
+def test_pictures_keep_nobody_waiting_for_long(server: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_end = threading.Semaphore(0), threading.Event()
+
+    def slow(*_: object) -> bytes:
+        begun.release()
+        assert may_end.wait(10)
+        return b""
+
+    monkeypatch.setattr(og, "render", slow)
+    monkeypatch.setattr(og, "MAX_AT_ONCE", 2)
+    with ThreadPoolExecutor() as pool:
+        two = [pool.submit(server.get, f"/walk/og.png?example=two-requests-one-block&step={step}") for step in (0, 1)]
+        assert all(begun.acquire(timeout=10) for _ in two)
+        third = server.get("/walk/og.png?lang=zh")
+        may_end.set()
+        assert [answer.result().status_code for answer in two] == [200, 200]
+    assert (third.status_code, third.headers["retry-after"]) == (503, "10")
+    assert third.json()["errors"][0]["code"] == "pictures_busy"
 
 
 @pytest.mark.parametrize(

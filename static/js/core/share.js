@@ -25,7 +25,7 @@ function escaped(text) {
  * @param {string} title @param {string} url @param {string} [picture]  its address
  */
 export function markdown(title, url, picture) {
-  const words = title.replace(/\s+/g, ' ').replace(/[\\[\]*_`<>!|#]/g, '\\$&');
+  const words = title.replace(/\s+/g, ' ').replace(/[\\[\]*_`<>!|#&~]/g, '\\$&');
   const target = plain(url);
   return picture ? `[![${words}](${plain(picture)})](${target})` : `[${words}](${target})`;
 }

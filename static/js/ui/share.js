@@ -145,6 +145,7 @@ export class Share extends HTMLElement {
 /** Selects it, with its beginning in sight. @param {HTMLInputElement} field */
 function all(field) {
   field.setSelectionRange(0, field.value.length, 'backward');
+  requestAnimationFrame(() => (field.scrollLeft = 0)); // after the browser has scrolled to the end
 }
 
 /** Without a secure origin, as in a class room's own network, there is no clipboard but the old one. @param {string} text @param {HTMLInputElement} field */
