@@ -256,3 +256,17 @@ def test_from_a_cell_into_the_inspector_and_what_is_pinned_is_said(page: Page) -
     page.keyboard.press("Escape")
     expect(inspected).to_have_count(0)
     assert page.evaluate("document.querySelector('pw-inspector').contains(document.activeElement)")
+
+
+def test_the_language_is_switched_in_place(page: Page) -> None:
+    open_page(page, "/?lang=en&example=a-row-is-recycled&step=2&stage=flatten&pin=positions.0")
+    count = page.locator("pw-schedule td input").nth(3)
+    count.fill("2")
+    count.press("Enter")
+    expect(page).to_have_url(re.compile(r"\?s=1[\w~-]+&draft=\w+&step=2&stage=flatten&pin=positions\.0&lang=en$"))
+    page.locator("header [data-lang-link=zh]").click()
+    expect(page.locator("html[lang=zh-Hans] [data-workbench][data-ready]")).to_have_attribute("data-stage", "flatten")
+    expect(page).to_have_url(re.compile(r"&draft=\w+&step=2&stage=flatten&pin=positions\.0&lang=zh$"))
+    expect(page.locator("[data-edited]")).to_contain_text("已修改")
+    expect(count).to_have_value("2")
+    expect(page.locator('pw-board [data-cell="positions.0"][data-pinned]').first).to_be_attached()
