@@ -130,7 +130,8 @@ def load_link(store: LinkStore | None) -> Callable[[str], tuple[str, dict[str, A
         except LinkError as error:
             raise link_refusal(error) from error
         if name is None or canonical is None:
-            raise ScenarioError([Fault("", "unknown_link", "unknown_link", {"id": text[:40]})], status=404)
+            message = "unknown_link" if text.strip("/ ") else "unknown_link.cut"
+            raise ScenarioError([Fault("", "unknown_link", message, {"id": text[:40]})], status=404)
         return name, readable(parse_scenario(parse_json(canonical)))
 
     return load

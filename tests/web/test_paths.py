@@ -56,3 +56,4 @@ def test_whatever_follows_s_is_answered_by_a_page_in_words(behind: TestClient) -
         answer = behind.get(path)
         assert answer.status_code == 404, path
         assert 'data-no-link="unknown_link"' in answer.text, path
+        assert "“”" not in answer.text, path
