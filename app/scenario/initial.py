@@ -99,17 +99,17 @@ def _count_faults(state: WalkingRequest, initial: Initial, max_model_len: int, w
             message = "initial.computed_without_outputs"
             yield Fault(at, "initial", message, params | {"right": right}, replace(at, right))
         return
-    right = prompt_len + num_outputs - 1
+    right, limit = prompt_len + num_outputs - 1, max_model_len - 1
     if num_computed != right:
-        yield Fault(at, "initial", "initial.computed_with_outputs", params | {"right": right}, replace(at, right))
-    elif num_computed > max_model_len - 1:
+        fix = replace(at, min(right, limit))
+        yield Fault(at, "initial", "initial.computed_with_outputs", params | {"right": right}, fix)
+    if right > limit:
         most = max_model_len - prompt_len  # the last one is never computed
         fix = replace(outputs_at, outputs[:most] if isinstance(outputs, list) else most)
-        is_sent = initial.num_computed_tokens is not None
-        if is_sent:
-            fix += replace(at, max_model_len - 1)
-        params |= {"limit": max_model_len - 1, "max_model_len": max_model_len, "right": most}
-        yield Fault(at if is_sent else outputs_at, "length", "length.initial", params, fix)
+        if initial.num_computed_tokens is not None:
+            fix += replace(at, limit)
+        params |= {"num_computed_tokens": right, "limit": limit, "max_model_len": max_model_len, "right": most}
+        yield Fault(at if initial.num_computed_tokens == right else outputs_at, "length", "length.initial", params, fix)
 
 
 def _row_faults(

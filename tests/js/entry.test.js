@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toDraft, scheduled } from '../../static/js/core/edits.js';
-import { entryFaults, markOf, readEntry, setEntry } from '../../static/js/core/entry.js';
+import { entryFaults, markOf, readEntry, readLength, setEntry } from '../../static/js/core/entry.js';
 import { roomFor } from '../../static/js/core/fill.js';
 import { walkOf } from '../../static/js/core/walk.js';
 
@@ -21,6 +21,10 @@ test('what is typed is a count, a mark, nothing, or no entry at all', () => {
   for (const [text, entry] of /** @type {[string, any][]} */ ([['8', 8], [' ８ ', 8], ['0', null], ['00', null], ['', null], ['f', 'finish'], ['F', 'finish'], ['结束', 'finish'], ['preempt', 'preempt'], ['抢占', 'preempt'], ['-1', '-1'], ['8.5', '8.5'], ['x', 'x'], ['1,024', 1024], ['1,02', '1,02'], ['12,', '12,'], ['99999999999', '99999999999']])) {
     assert.equal(readEntry(text), entry, text);
   }
+});
+
+test('a prompt has a length, and no mark', () => {
+  for (const [text, length] of /** @type {[string, any][]} */ ([[' ８ ', 8], ['0', null], ['f', 'f'], [' Finish', 'Finish'], ['1e9', '1e9']])) assert.equal(readLength(text), length, text);
 });
 
 test('a cell holds a count or a mark, never both, and no empty list stays behind', () => {

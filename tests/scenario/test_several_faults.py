@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.errors import MAX_FAULTS
+from app.errors import MAX_FAULTS, replace
 from tests.scenario.faults import (
     blocks_of,
     faults_of,
@@ -50,6 +50,21 @@ def test_a_request_can_be_wrong_in_several_ways_at_once() -> None:
         ("block_range", "/steps/0/new_block_ids/A/0/1"),
         ("block_owned", "/steps/0/new_block_ids/A/0/3"),
     ]
+
+
+def test_outputs_that_do_not_fit_and_a_wrong_count_are_repaired_one_after_the_other() -> None:
+    """4 prompt tokens and 5 outputs: 4 + 5 - 1 = 8 computed, not 2; and with max_model_len 8 at most 7 can be."""
+    scenario = one(prompt_len=4, initial={"output_token_ids": 5, "num_computed_tokens": 2}, max_model_len=8)
+    initial = "/requests/0/initial"
+    assert [(fault.code, fault.where, fault.fix) for fault in faults_of(scenario)] == [
+        ("initial", f"{initial}/num_computed_tokens", replace(f"{initial}/num_computed_tokens", 7)),
+        (
+            "length",
+            f"{initial}/output_token_ids",
+            replace(f"{initial}/output_token_ids", 4) + replace(f"{initial}/num_computed_tokens", 7),
+        ),
+    ]
+    assert not places(one(prompt_len=4, initial={"output_token_ids": 4, "num_computed_tokens": 7}, max_model_len=8))
 
 
 def test_faults_of_fields_together_and_of_steps_come_at_once() -> None:

@@ -4,7 +4,7 @@
  */
 import { MOST_REQUESTS, MOST_STEPS } from './arrange.js';
 import { NEW_PROMPT, freeName, scheduled, setPromptLen } from './edits.js';
-import { markOf, readEntry, setEntry } from './entry.js';
+import { markOf, readEntry, readLength, setEntry } from './entry.js';
 import { promptLength } from './walk.js';
 
 /** @typedef {import('./edits.js').Scenario} Scenario */
@@ -58,7 +58,7 @@ export function pasteBlock(draft, at, block) {
   const width = isOne ? at.right - at.left + 1 : Math.max(...block.map((row) => row.length));
   const rows = Math.min(height, MOST_REQUESTS - at.top);
   const columns = Math.min(width, MOST_STEPS - at.left);
-  const cell = (/** @type {number} */ row, /** @type {number} */ column) => readEntry(isOne ? block[0][0] : (block[row]?.[column] ?? ''));
+  const cell = (/** @type {number} */ row, /** @type {number} */ column) => (at.left + column < 0 ? readLength : readEntry)(isOne ? block[0][0] : (block[row]?.[column] ?? ''));
   let next = draft;
   const last = at.left + columns;
   if (last > next.steps.length) next = { ...next, steps: [...next.steps, ...Array.from({ length: last - next.steps.length }, () => ({ num_scheduled_tokens: [] }))] };

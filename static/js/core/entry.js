@@ -17,8 +17,6 @@ const WORDS = { finish: ['finish', 'f', 'finished', 'finishes', '结束', '完�
 const MARKS = /** @type {Mark[]} */ (Object.keys(LISTS));
 /** 1,024 as a spreadsheet shows it. */
 const GROUPED = /^\d{1,3}(,\d{3})+$/;
-/** The largest count that the format knows. */
-const MOST = 2 ** 31 - 1;
 
 /**
  * @param {string} text as typed
@@ -32,6 +30,12 @@ export function readEntry(text) {
   const number = Number(typed.replace(GROUPED, (whole) => whole.replace(/,/g, '')));
   if (!/^[\d,]{1,13}$/.test(typed) || !(number < 1e10)) return typed;
   return number === 0 ? null : number;
+}
+
+/** A prompt has a length and no mark. @param {string} text as typed @returns {number | string | null} */
+export function readLength(text) {
+  const value = readEntry(text);
+  return value === 'finish' || value === 'preempt' ? text.trim() : value;
 }
 
 /** @param {Scenario} draft @param {number} step @param {string} reqId @returns {Mark | null} */
@@ -86,5 +90,5 @@ export function entryFaults(draft) {
 
 /** @param {unknown} value */
 function isCount(value) {
-  return Number.isInteger(value) && Number(value) > 0 && Number(value) <= MOST;
+  return Number.isInteger(value) && Number(value) > 0;
 }

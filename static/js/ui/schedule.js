@@ -7,7 +7,7 @@
  */
 import { render } from '../../vendor/lit-html/lit-html.js';
 import { nameFault } from '../core/arrange.js';
-import { readEntry } from '../core/entry.js';
+import { readEntry, readLength } from '../core/entry.js';
 import { placeOfChange } from '../core/history.js';
 import * as selecting from '../core/selection.js';
 import { scrollTo } from '../core/viewport.js';
@@ -64,8 +64,8 @@ export class Schedule extends HTMLElement {
     this.addEventListener('pw-edit', (event) => this.#edited(/** @type {CustomEvent} */ (event).detail));
     this.addEventListener('pw-rename', (event) => this.rename(/** @type {CustomEvent} */ (event).detail.row));
     this.addEventListener('pw-details', (event) => this.openDetails(/** @type {CustomEvent} */ (event).detail));
-    document.addEventListener('pw-undo', () => (this.#left = this.#view?.canUndo ? this.#view.draft : null));
-    document.addEventListener('pw-redo', () => (this.#left = this.#view?.canRedo ? this.#view.draft : null));
+    document.addEventListener('pw-undo', () => this.#leave(this.#view?.canUndo));
+    document.addEventListener('pw-redo', () => this.#leave(this.#view?.canRedo));
     connectButtons(this);
     connectTyping(this);
     connectPointer(this);
@@ -144,12 +144,16 @@ export class Schedule extends HTMLElement {
     if (input.dataset?.rename !== undefined) this.renamed(input);
     this.#typed = null;
     if (!place || !view || input.value === input.defaultValue) return;
-    const value = readEntry(input.value);
     this.editing = null;
-    if (place.column >= 0) input.value = value === 'finish' || value === 'preempt' ? markWord(view.t, value) : String(value ?? '');
-    input.defaultValue = input.value;
-    if (place.column < 0) say(this, 'edit', { kind: 'prompt', request: place.row, value });
-    else say(this, 'edit', { kind: 'entry', step: place.column, req_id: input.dataset.req, value });
+    if (place.column < 0) {
+      const value = readLength(input.value);
+      input.value = input.defaultValue = String(value ?? 0);
+      say(this, 'edit', { kind: 'prompt', request: place.row, value });
+    } else {
+      const value = readEntry(input.value);
+      input.value = input.defaultValue = value === 'finish' || value === 'preempt' ? markWord(view.t, value) : String(value ?? '');
+      say(this, 'edit', { kind: 'entry', step: place.column, req_id: input.dataset.req, value });
+    }
   }
 
   /** The keyboard goes to a cell, or to the nearest there is. @param {Place} place */
@@ -266,10 +270,17 @@ export class Schedule extends HTMLElement {
     this.#wanted = wanted;
   }
 
+  /** By undo or redo. @param {boolean} [can] */
+  #leave(can) {
+    this.#left = can ? (this.#view?.draft ?? null) : null;
+    this.#told = '';
+  }
+
   /** What an edit of this element means for the keyboard, and why it may change nothing. @param {any} what */
   #edited(what) {
     const view = this.#view;
     if (!view) return;
+    this.#told = '';
     const fault = what.kind === 'rename' ? nameFault(view.draft, what.row, what.text.trim()) : '';
     if (fault) this.tell(view.t(`request.name.${fault}`, { req_id: what.text.trim() }));
     this.#wanted = afterEdit(view, what, this.selection.anchor) ?? this.#wanted;
