@@ -176,7 +176,9 @@ def prepare_input_ids(
     # Pass 1: rows that still prefill take their prompt (or, resumed, their old output) from all_token_ids.
     input_ids = torch.zeros(len(positions), dtype=torch.int32, device=positions.device)  # [num_tokens]
     token_source = torch.zeros(len(positions), dtype=torch.int8, device=positions.device)  # [num_tokens]
-    from_prompt = batch.is_prefilling[token_batch_idx].nonzero().squeeze(1)  # flat tokens of prefilling rows
+    # Behind the prompt's end come drafts, which pass 2 writes: nothing is known there yet, so nothing is read.
+    is_from_prompt = batch.is_prefilling[token_batch_idx] & (positions < prefill_len[token_batch_idx])  # [num_tokens]
+    from_prompt = is_from_prompt.nonzero().squeeze(1)  # flat tokens
     input_ids[from_prompt] = states.all_token_ids[rows[token_batch_idx[from_prompt]], positions[from_prompt]]
 
     # Pass 2: rows that read past prefill_len end in their drafts, and before those in the last sampled token.

@@ -111,3 +111,26 @@ def test_a_step_of_65536_tokens() -> None:
     assert spaces["positions"] == [0, *range(65_535)]
     assert len(set(spaces["slot_mappings"][0])) == 65_536
     assert all(check["holds"] for check in trace["steps"][0]["checks"])
+
+
+def test_drafts_behind_a_prompt_that_ends_read_nothing_that_is_not_known() -> None:
+    """The prompt of one token ends in its first step with three drafts behind it, more than anything stored of it."""
+    trace = trace_of(
+        {
+            "version": 1,
+            "config": {"max_num_reqs": 1, "max_num_batched_tokens": 4, "max_model_len": 40, "num_speculative_tokens": 3},
+            "requests": [{"req_id": "A", "prompt_len": 1}],
+            "steps": [
+                {
+                    "num_scheduled_tokens": {"A": 4},
+                    "draft_token_ids": {"A": [7, 8, 9]},
+                    "sampled_token_ids": {"A": [7]},
+                }
+            ],
+        }
+    )
+    spaces = trace["steps"][0]["spaces"]
+    # d is at least 3, so request 0's token at position 0 is (0 + 1) * 10^3 + 0.
+    assert spaces["input_ids"]["values"] == [1000, 7, 8, 9]
+    assert spaces["token_source"]["values"] == ["prefill", "draft", "draft", "draft"]
+    assert spaces["num_rejected"]["values"] == [3]  # 1 + 3 - 1 sampled
