@@ -26,7 +26,7 @@ from app.web.handout import handout_router
 from app.web.head import HeadAsGet
 from app.web.links_api import links_router, load_link
 from app.web.og import og_router
-from app.web.pages import pages_router, static_files
+from app.web.pages import lost_page, pages_router, static_files
 from app.web.paths import ForgivenPaths
 from app.web.problems import install_error_handlers
 from app.web.qr import qr_router
@@ -59,7 +59,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.add_middleware(HeadAsGet)
     app.add_middleware(ForgivenPaths)
-    install_error_handlers(app)
+    install_error_handlers(app, lost_page)
 
     @app.get("/healthz", tags=["service"], summary="Liveness")
     async def healthz() -> dict[str, str]:

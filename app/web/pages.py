@@ -7,6 +7,7 @@ string is left to the scripts to explain; it never fails the page. A short link 
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -75,17 +76,6 @@ def pages_router(
     can be made here.
     """
     router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-
-    def render(request: Request, template: str, lang: Language, **context: Any) -> str:
-        return environment.get_template(template).render(
-            t=lambda key, **params: translate(lang, key, params),
-            static=lambda path: f"{root_path(request)}/static/{path}",
-            json_tag=json_for_script,
-            **context,
-        )
 
     @router.get("/")
     def workbench(request: Request) -> HTMLResponse:
@@ -97,21 +87,7 @@ def pages_router(
     def short_link(request: Request, link_id: str = "") -> HTMLResponse:
         lang = request_language(request)
         asked = asked_link(link_id, open_link)
-        return show(request, asked, lang) if asked.scenario is not None else no_link(request, asked, lang)
-
-    def no_link(request: Request, asked: Asked, lang: Language) -> HTMLResponse:
-        (fault,) = asked.faults
-        html = render(
-            request,
-            "no_link.html",
-            lang,
-            page=_page(request, lang, title="", boot={}),
-            code=fault.code,
-            heading=translate(lang, f"no_link.{fault.code}.title", {}),
-            message=translate(lang, f"fault.{fault.message}", fault.params),
-            may_come_back=asked.status == 503,
-        )
-        return HTMLResponse(html, asked.status, headers=_headers(request.query_params, is_indexed=False))
+        return show(request, asked, lang) if asked.scenario is not None else _no_link(request, asked, lang)
 
     def show(request: Request, asked: Asked, lang: Language) -> HTMLResponse:
         root = root_path(request)
@@ -142,10 +118,50 @@ def pages_router(
         )
         head = unfurl(request, asked, lang, addresses)
         handout = root + handout_of_page(asked, request.query_params)
-        html = render(request, "workbench.html", lang, page=page, unfurl=head, handout=handout)
+        html = _render(request, "workbench.html", lang, page=page, unfurl=head, handout=handout)
         return HTMLResponse(html, headers=_headers(request.query_params, is_indexed=head.is_indexed))
 
     return router
+
+
+def lost_page(request: Request) -> HTMLResponse:
+    """What a reader sees at an address where no page is."""
+    lang = request_language(request)
+    heading, message = translate(lang, "no_page.title", {}), translate(lang, "fault.not_found.path", {})
+    return _dead_end(request, lang, 404, code="not_found", heading=heading, message=message, way_on="no_page.way_on")
+
+
+def _no_link(request: Request, asked: Asked, lang: Language) -> HTMLResponse:
+    (fault,) = asked.faults
+    heading = translate(lang, f"no_link.{fault.code}.title", {})
+    message = translate(lang, f"fault.{fault.message}", fault.params)
+    return _dead_end(request, lang, asked.status, code=fault.code, heading=heading, message=message, way_on="no_link.way_on")
+
+
+def _dead_end(request: Request, lang: Language, status: int, **words: str) -> HTMLResponse:
+    page = _page(request, lang, title="", boot={})
+    html = _render(request, "no_link.html", lang, page=page, may_come_back=status == 503, **words)
+    return HTMLResponse(html, status, headers=_headers(request.query_params, is_indexed=False))
+
+
+@functools.cache
+def _templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def _render(request: Request, template: str, lang: Language, **context: Any) -> str:
+    return (
+        _templates()
+        .get_template(template)
+        .render(
+            t=lambda key, **params: translate(lang, key, params),
+            static=lambda path: f"{root_path(request)}/static/{path}",
+            json_tag=json_for_script,
+            **context,
+        )
+    )
 
 
 def _page(request: Request, lang: Language, *, title: str, boot: Mapping[str, Any]) -> WorkbenchPage:

@@ -1,7 +1,7 @@
 """Errors as RFC 9457 problem details, in the reader's language."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -80,8 +80,16 @@ def _plain_problem(error: HTTPException) -> Response:
     return Response(orjson.dumps(body), status_code=error.status_code, media_type=MEDIA_TYPE, headers=error.headers)
 
 
-def install_error_handlers(app: FastAPI) -> None:
-    """Let every error of the app be a problem."""
+def _is_for_a_reader(request: Request) -> bool:
+    """Whether somebody typed or followed the address of a page, instead of calling the API."""
+    root_path = str(request.scope.get("app_root_path", request.scope.get("root_path", "")))  # a mounted app has its own
+    path = request.url.path.removeprefix(root_path)
+    wants_html = "text/html" in request.headers.get("accept", "")
+    return wants_html and request.method in {"GET", "HEAD"} and not path.startswith(("/api/", "/static/"))
+
+
+def install_error_handlers(app: FastAPI, lost_page: Callable[[Request], Response]) -> None:
+    """Let every error of the app be a problem, but `lost_page` what a browser gets where no page is."""
 
     @app.exception_handler(ScenarioError)
     async def scenario_error(request: Request, error: Exception) -> Response:
@@ -91,6 +99,8 @@ def install_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        if error.status_code == 404 and _is_for_a_reader(request):
+            return lost_page(request)
         allowed = (error.headers or {}).get("Allow", "")
         faults = {
             404: Fault("", "not_found", "not_found.path"),

@@ -10,6 +10,7 @@ from fastapi.testclient import TestClient
 from starlette.exceptions import HTTPException
 
 from app.errors import Fault, ScenarioError
+from app.web.pages import lost_page
 from app.web.problems import install_error_handlers
 
 
@@ -17,7 +18,7 @@ from app.web.problems import install_error_handlers
 def failing() -> TestClient:
     """An application in which everything fails, as it would on a server."""
     app = FastAPI()
-    install_error_handlers(app)
+    install_error_handlers(app, lost_page)
 
     @app.get("/secret")
     async def secret() -> None:
@@ -76,3 +77,14 @@ def test_the_detail_tells_the_first_fault_and_how_many_more(failing: TestClient,
     assert response.status_code == 422
     assert response.json()["detail"] == detail
     assert len(response.json()["errors"]) == min(count, 100)
+
+
+def test_a_reader_who_is_lost_gets_a_page_and_a_program_a_problem(client: TestClient) -> None:
+    page = client.get("/handuot?lang=zh", headers={"Accept": "text/html,*/*"})
+    assert page.status_code == 404
+    assert page.headers["content-type"].startswith("text/html")
+    assert "这里没有页面" in page.text and 'href="/?lang=zh"' in page.text
+    for path, accept in (("/handuot", "*/*"), ("/api/nothing", "text/html"), ("/static/nothing.js", "text/html")):
+        problem = client.get(path, headers={"Accept": accept})
+        assert problem.status_code == 404
+        assert problem.headers["content-type"] == "application/problem+json"
