@@ -94,7 +94,10 @@ function draw(view) {
   const title = view.draft.title || t(view.isNothing ? 'scenario.nothing' : 'scenario.untitled');
   for (const element of document.querySelectorAll('[data-title]')) element.textContent = title;
   for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-edited]'))) element.hidden = !view.isEdited;
-  for (const element of document.querySelectorAll('[data-kept]')) element.textContent = t(view.isKept ? 'scenario.kept' : 'scenario.not_kept');
+  for (const element of document.querySelectorAll('[data-kept]')) {
+    element.textContent = t(view.isKept ? 'scenario.kept' : 'scenario.not_kept');
+    element.toggleAttribute('data-lost', !view.isKept);
+  }
   document.title = `${title} · PageWalk`;
   light();
   writeAddress();
