@@ -88,8 +88,11 @@ test('what is typed and is no number stays, for the server to say so', () => {
   assert.equal(typed('max_num_reqs', '1.5'), '1.5');
   assert.equal(typed('max_num_reqs', '-3'), -3);
   assert.equal(typed('max_num_reqs', ''), 8, 'nothing is the default');
-  assert.equal(typed('kv_cache_groups.sliding_window', ''), null);
+  for (const none of ['', 'none', 'null', '无']) assert.equal(typed('kv_cache_groups.sliding_window', none), null);
+  assert.equal(typed('num_blocks', '65,536'), 65_536, 'as the form shows it');
+  assert.equal(typed('num_blocks', '65,5'), '65,5');
   assert.deepEqual(typed('cudagraph.capture_sizes', '1, 2 4;8,x'), [1, 2, 4, 8, 'x']);
+  assert.deepEqual(typed('cudagraph.capture_sizes', '[1, 2]'), [1, 2], 'as a list is written');
   assert.deepEqual(typed('cudagraph.capture_sizes', ' '), []);
   assert.equal(typed('title', ' a '), ' a ');
   assert.equal(config.shownValue([1, 2, 'x']), '1, 2, x');

@@ -129,9 +129,10 @@ function isSame(a, b) {
 export function typedValue(field, text) {
   if (field.kind === 'text' || field.kind === 'choice') return text;
   const typed = text.trim().normalize('NFKC');
-  if (field.kind === 'integers') return typed === '' ? [] : typed.split(/[\s,;、，]+/).filter(Boolean).map(whole);
+  if (field.kind === 'integers') return typed.split(/[\s,;、，[\]]+/).filter(Boolean).map(whole);
   if (typed === '') return field.isNullable ? null : field.fallback;
-  return whole(typed);
+  if (field.isNullable && /^(?:none|null|无|[-–—])$/i.test(typed)) return null;
+  return whole(/^\d{1,3}(?:,\d{3})+$/.test(typed) ? typed.replaceAll(',', '') : typed); // as numbers are shown
 }
 
 /** @param {string} text */
