@@ -23,6 +23,10 @@ export function afterEdit({ draft, index }, what, { row, column }) {
       return { row: what.row + 1, column };
     case 'remove-request':
       return { row: Math.max(0, Math.min(draft.requests.findIndex(({ req_id }) => req_id === what.req_id), lastRow)), column: Math.min(index, lastStep + 1) };
+    case 'move-request':
+      return { row: what.row + what.by, column };
+    case 'move-step':
+      return { row, column: what.step + what.by };
     case 'insert-step':
       return { row, column: what.step };
     case 'duplicate-step':

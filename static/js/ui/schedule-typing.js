@@ -83,7 +83,6 @@ function arrange(schedule, place, { down, right }) {
   const to = { row: place.row + down, column: place.column + right };
   const there = selecting.clip(to, schedule.size);
   if (there.row !== to.row || there.column !== to.column || (right !== 0 && (place.column < 0 || to.column < 0))) return;
-  schedule.want(to);
   say(schedule, 'edit', down !== 0 ? { kind: 'move-request', row: place.row, by: down } : { kind: 'move-step', step: place.column, by: right });
 }
 

@@ -66,6 +66,7 @@ export class Schedule extends HTMLElement {
     this.addEventListener('pw-details', (event) => this.openDetails(/** @type {CustomEvent} */ (event).detail));
     document.addEventListener('pw-undo', () => this.#leave(this.#view?.canUndo));
     document.addEventListener('pw-redo', () => this.#leave(this.#view?.canRedo));
+    addEventListener('pagehide', () => this.#commitTyped());
     connectButtons(this);
     connectTyping(this);
     connectPointer(this);
@@ -154,6 +155,12 @@ export class Schedule extends HTMLElement {
       input.value = input.defaultValue = value === 'finish' || value === 'preempt' ? markWord(view.t, value) : String(value ?? '');
       say(this, 'edit', { kind: 'entry', step: place.column, req_id: input.dataset.req, value });
     }
+  }
+
+  /** Whoever leaves the page in the middle of a number has typed it. */
+  #commitTyped() {
+    const field = document.activeElement;
+    if (field instanceof HTMLInputElement && this.placeOfField(field) && this.contains(field)) this.commit(field);
   }
 
   /** The keyboard goes to a cell, or to the nearest there is. @param {Place} place */
