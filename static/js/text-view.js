@@ -289,7 +289,7 @@ export class TextControl {
     const isUnread = this.#timer !== 0 || this.#isOdd;
     const isPlain = !isUnread && text === writeScenario(this.bench.draft, this.#notation);
     const kept = texts.keepText(this.#name, isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew });
-    if (!kept) this.bench.notice('storage', this.bench.t('notice.storage_full'));
+    if (!kept) this.bench.notice('storage', this.bench.t(drafts.isBlocked() ? 'notice.storage' : 'notice.storage_full'));
   }
 
   /** @param {import('./ui/view.js').View} view */

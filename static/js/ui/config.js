@@ -109,8 +109,8 @@ export class ConfigForm extends HTMLElement {
     if (others.length === 0) return nothing;
     // Named blocks no longer match the groups: one thing, however many requests it is said of.
     const lists = others.filter(({ params, fix }) => params?.num_groups !== undefined && fix);
-    const patch = lists.length > 1 ? lists.flatMap(({ fix }) => fix ?? []) : others[0].fix;
-    const label = lists.length > 1 ? t('config.repair_lists', { n: lists.length }) : repairs(view, others[0]);
+    const patch = lists.length > 0 ? lists.flatMap(({ fix }) => fix ?? []) : others[0].fix;
+    const label = lists.length > 0 ? t('config.repair_lists', { n: lists.length }) : repairs(view, others[0]);
     return html`<p class="wrong"><b>${t('config.not_run')}</b> ${others[0].message}${others.length > 1 ? html` <span class="more">${t('inspector.more', { n: others.length - 1 })}</span>` : nothing}
       ${label ? html`<button type="button" class="btn main" data-config-repair @click=${() => this.#repair(patch)}>${label}</button>` : nothing}</p>`;
   }
