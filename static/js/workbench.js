@@ -288,6 +288,7 @@ export class Workbench {
     const wrong = wrongEntries(next, this.t);
     const isShown = this.trace.isLoaded && next === this.trace.scenario;
     if (wrong.length > 0 || isShown) this.faults = wrong;
+    else this.faults = this.faults.filter(({ code }) => code !== 'entry'); // what else is wrong is up to the server
     return this.course.follow(wrong.length > 0 || isShown ? this.trace : new Trace(this.api, this.schema, next));
   }
 
