@@ -8,6 +8,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewPage
 
+GAP = """() => {
+  const [pool, below] = ['state-pool', 'flatten'].map((stage) => document.querySelector(`.panel[data-stage=${stage}]`));
+  return below.getBoundingClientRect().top - pool.getBoundingClientRect().bottom;
+}"""
+
 
 def open_config(page: Page, path: str = "/") -> None:
     page.goto(path)
@@ -80,6 +85,8 @@ def test_what_cannot_be_is_said_at_its_field_and_repaired_there(page: Page) -> N
     enter(page, "kv_cache_groups-1-sliding_window", "8")
     page.get_by_role("button", name="Remove group group1").click()
     expect(page.locator("[data-group]")).to_have_count(1)
+    expect(page.locator('pw-board [data-cell^="slot_mappings.1."]')).to_have_count(0)
+    assert page.evaluate(GAP) <= 16  # the pool's heads are lower again, and what is below comes up
 
     # No step to open at: said, and not lost while one looks at it.
     start = page.locator("#field-start_step")

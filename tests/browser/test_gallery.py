@@ -85,17 +85,25 @@ def test_found_chosen_and_left_again_by_keyboard(page: Page) -> None:
     expect(title(page)).to_have_text("One decode, one prefill chunk")
 
 
-def test_every_entry_is_a_link_that_opens_its_lesson_elsewhere(page: Page) -> None:
-    open_page(page, "/?lang=zh")
+def test_an_example_opens_at_its_lesson_named_by_hand_or_elsewhere(page: Page) -> None:
+    page.mouse.move(500, 700)
+    open_page(page, "/?lang=zh&example=a-step-that-schedules-nothing")
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-stage", "state-pool")
+    expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", "row_status.7")
+    expect(page).to_have_url(re.compile(r"\?lang=zh&example=a-step-that-schedules-nothing$"))  # as it was typed
     dialog = open_gallery(page)
     expect(dialog.locator("h3").first).to_have_text("示例")
     link = dialog.locator("[data-example='a-row-is-recycled'] a")
     with page.context.expect_page() as opened:
         link.click(modifiers=["ControlOrMeta"])
     other = opened.value
-    expect(title(other)).to_have_text("池行的再利用")
+    expect(title(other)).to_have_text("池行的复用")
+    other.close()
     expect(dialog).to_be_visible()
-    expect(title(page)).to_have_text("一个解码，一个预填充分块")
+    expect(title(page)).to_have_text("什么都不调度的一步")
+    link.click()  # and leaves the pointer where the board comes to lie under it
+    expect(title(page)).to_have_text("池行的复用")
+    expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", "block_tables.0.7.1")
 
 
 @pytest.mark.console("Failed to load resource")
@@ -140,7 +148,9 @@ def test_own_scenarios_are_renamed_copied_opened_deleted_and_had_back(page: Page
     expect(dialog.locator("[data-draft]")).to_have_count(4)
     page.keyboard.press("Enter")
     expect(title(page)).to_have_text("What if?")
-    expect(page.locator("[data-edited]")).to_be_visible()
+    page.locator("[data-edited]").click()  # whose it is leads to all that are kept
+    expect(dialog.locator("#gallery-drafts")).to_be_focused()
+    expect(dialog.locator("[data-draft=d1]")).to_contain_text("open now")
 
 
 def test_the_open_one_stays_on_screen_when_it_is_deleted_and_is_kept_with_the_next_change(page: Page) -> None:
@@ -168,10 +178,21 @@ def test_the_open_one_stays_on_screen_when_it_is_deleted_and_is_kept_with_the_ne
     expect(others.locator("[data-draft]")).to_have_count(1)
 
 
-def test_a_new_page_after_a_crash_finds_the_draft_and_what_was_opened(page: Page) -> None:
+def test_a_new_page_after_a_crash_finds_the_draft_what_was_opened_and_what_was_answered(page: Page) -> None:
     open_page(page)
+    question = page.locator("pw-question")
+    expect(question).to_contain_text("Which slot does B's token write")
+    expect(question).not_to_contain_text("207")
+    question.get_by_role("button", name="Answer").click()
+    expect(question.locator("[data-answer]")).to_contain_text("Slot 207")
+    boxes = [question.locator(part).bounding_box() for part in (".ask", "[data-answer]")]
+    assert boxes[0] and boxes[1]
+    assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]  # under the question, not beside it
+    question.get_by_role("button", name="Put this question away").click()
+    expect(question).to_be_hidden()
     choose_example(page, "a-row-is-recycled")
     expect(title(page)).to_have_text("A row is recycled")
+    expect(question).to_contain_text("Ask yourself")
     field_of(page).fill("11")
     field_of(page).press("Enter")
     expect(page.locator("[data-edited]")).to_be_visible()
@@ -179,6 +200,7 @@ def test_a_new_page_after_a_crash_finds_the_draft_and_what_was_opened(page: Page
     page = page.context.new_page()
     open_page(page)
     expect(title(page)).to_have_text("One decode, one prefill chunk")
+    expect(page.locator("pw-question")).to_be_hidden()
     dialog = show_own(page)
     expect(dialog.locator("[data-draft] h4")).to_have_text("A row is recycled")
     recent = dialog.locator("[data-recent]")
@@ -189,22 +211,6 @@ def test_a_new_page_after_a_crash_finds_the_draft_and_what_was_opened(page: Page
     recent.get_by_role("button", name="Forget").click()
     expect(recent).to_have_count(0)
     expect(dialog.locator("#gallery-recents")).to_be_focused()
-
-
-def test_the_question_of_an_example_is_asked_answered_and_put_away(page: Page) -> None:
-    open_page(page)
-    question = page.locator("pw-question")
-    expect(question).to_contain_text("Which slot does B's token write")
-    expect(question).not_to_contain_text("207")
-    question.get_by_role("button", name="Answer").click()
-    expect(question.locator("[data-answer]")).to_contain_text("Slot 207")
-    question.get_by_role("button", name="Put this question away").click()
-    expect(question).to_be_hidden()
-    page.reload()
-    expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
-    expect(question).to_be_hidden()
-    choose_example(page, "a-row-is-recycled")
-    expect(question).to_contain_text("Ask yourself")
 
 
 @pytest.mark.parametrize(("width", "scheme", "lang"), [(1440, "light", "en"), (390, "dark", "zh")])

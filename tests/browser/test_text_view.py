@@ -32,6 +32,14 @@ def cell(page: Page, req_id: str, step: int) -> Locator:
     return page.locator(f'pw-schedule input[data-req="{req_id}"][data-step="{step}"]')
 
 
+DROP = """(target, [name, text]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([text], name));
+  const how = { bubbles: true, cancelable: true, dataTransfer };
+  for (const type of ['dragover', 'drop']) target.dispatchEvent(new DragEvent(type, how));
+}"""
+
+
 def type_at_end(page: Page, text: str) -> None:
     """As pasted: the editor closes no bracket by itself."""
     editor(page).focus()
@@ -90,17 +98,18 @@ def test_broken_text_keeps_the_board_and_survives_a_reload(page: Page) -> None:
     expect(page.locator("[data-workbench]")).to_have_attribute("data-text-unread", "")
     expect(slot(page)).to_have_text("207")
 
+    # The grid goes on meanwhile; the text is not overwritten, and goes with what is a draft now.
+    cell(page, "A", 1).fill("7")
+    cell(page, "A", 1).press("Enter")
+    expect(page.locator("pw-text .notice")).to_contain_text("changed elsewhere")
     page.reload()
     expect(editor(page)).to_contain_text("- {num_scheduled_tokens: {A: 1")
     expect(page.locator(".troubles li")).to_contain_text("Line 13")
     expect(page.get_by_role("button", name=re.compile("Text.*cannot be read"))).to_be_visible()
-
-    # The grid goes on meanwhile; the text is not overwritten.
-    cell(page, "A", 1).fill("7")
-    cell(page, "A", 1).press("Enter")
     expect(page.locator("pw-text .notice")).to_contain_text("changed elsewhere")
     expect(page.locator("[data-text-rewrite]")).to_be_visible()
     expect(editor(page)).to_contain_text("A: 8}}")
+    expect(cell(page, "A", 1)).to_have_value("7")
 
     page.locator("[data-go-line]").click()
     expect(editor(page)).to_be_focused()
@@ -145,9 +154,11 @@ def test_a_file_is_a_scenario_of_its_own(new_page: NewPage) -> None:
     expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
     page.get_by_role("button", name="文本", exact=True).click()
     expect(editor(page)).to_be_focused()
+    type_at_end(page, "  - [mine\n")
+    status(page, "unread")
     files = page.locator("pw-text input[type=file]")
     text = "version: 1\ntitle: 来自文件\nrequests: [{req_id: Q, prompt_len: 5}]\nsteps: [{num_scheduled_tokens: {Q: 5}}]\n"
-    files.set_input_files({"name": "q.yaml", "mimeType": "application/yaml", "buffer": text.encode()})
+    page.locator("pw-board").evaluate(DROP, ["q.yaml", text])  # anywhere on the page
     expect(page.locator("[data-title]").first).to_have_text("来自文件")
     expect(page).to_have_url(re.compile("draft="))
     expect(editor(page)).to_contain_text("prompt_len: 5")
@@ -158,4 +169,9 @@ def test_a_file_is_a_scenario_of_its_own(new_page: NewPage) -> None:
     expect(page.locator("[data-text-message]")).to_contain_text("1,048,577")
     page.go_back()
     expect(page.locator("[data-title]").first).to_have_text("一个解码，一个预填充分块")
-    expect(editor(page)).to_contain_text("prompt_len: 31")
+    expect(editor(page)).to_contain_text("[mine")  # nothing typed is lost to a file
+    editor(page).focus()
+    page.keyboard.press("Control+z")  # the text of the file is another one's
+    page.keyboard.insert_text("#")
+    expect(editor(page)).to_contain_text("#")
+    expect(editor(page)).to_contain_text("[mine")
