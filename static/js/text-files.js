@@ -36,3 +36,18 @@ export function download(text, notation, title) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
+
+/**
+ * A file may be dropped anywhere on the page: the browser would leave the page for it.
+ * @param {() => boolean} isWanted @param {(file: File) => unknown} open
+ */
+export function receiveFiles(isWanted, open) {
+  const receive = (/** @type {DragEvent} */ event) => {
+    if (!event.dataTransfer?.types.includes('Files') || !isWanted()) return;
+    event.preventDefault();
+    const file = event.type === 'drop' ? event.dataTransfer.files[0] : null;
+    if (file && !document.querySelector('dialog[open]')) open(file);
+  };
+  document.addEventListener('dragover', receive);
+  document.addEventListener('drop', receive);
+}

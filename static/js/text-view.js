@@ -13,7 +13,7 @@ import { rewritten } from './core/rewrite.js';
 import { writeScenario } from './core/scenario-text.js';
 import { documentOf } from './core/text-tree.js';
 import * as drafts from './drafts.js';
-import { copied, download, textOfFile } from './text-files.js';
+import { copied, download, receiveFiles, textOfFile } from './text-files.js';
 import { says, troublesOf } from './text-meaning.js';
 import * as texts from './texts.js';
 import { yamlLibrary } from './ui/text-editor.js';
@@ -70,7 +70,13 @@ export class TextControl {
     on('file', ({ file }) => this.#openFile(file));
     on('copy', () => this.#copy());
     on('download', () => download(this.element.text, this.#notation, bench.draft.title ?? ''));
-    for (const type of ['dragover', 'drop']) document.addEventListener(type, (event) => this.#drop(/** @type {DragEvent} */ (event)));
+    receiveFiles(
+      () => bench.mode === 'board',
+      async (file) => {
+        if (!this.isOpen) await this.open();
+        if (this.#yaml) await this.#openFile(file);
+      },
+    );
     addEventListener('pagehide', () => this.isOpen && this.#keep());
   }
 
@@ -342,16 +348,6 @@ export class TextControl {
     this.element.text = found.text;
     await this.#apply();
     this.element.focusEditor();
-  }
-
-  /** A file may be dropped anywhere: the browser would leave the page for it. @param {DragEvent} event */
-  async #drop(event) {
-    if (!event.dataTransfer?.types.includes('Files') || this.bench.mode !== 'board') return;
-    event.preventDefault();
-    const file = event.type === 'drop' && event.dataTransfer.files[0];
-    if (!file || document.querySelector('dialog[open]')) return;
-    if (!this.isOpen) await this.open();
-    if (this.#yaml) await this.#openFile(file);
   }
 
   async #copy() {
