@@ -37,6 +37,7 @@ import './ui/inspector.js';
 import './ui/kv-map.js';
 import './ui/mapping-lines.js';
 import './ui/notices.js';
+import { drawState } from './ui/page-state.js';
 import './ui/plan.js';
 import './ui/question.js';
 import './ui/rail.js';
@@ -56,7 +57,6 @@ const boot = embedded('pw-boot');
 const t = translator(embedded('pw-catalogue'));
 const root = /** @type {HTMLElement} */ (document.querySelector('[data-workbench]'));
 const elements = ['pw-notices', 'pw-title', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-find', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
-const LATE = 1000;
 const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
 const lighting = new Lighting(root);
 
@@ -69,7 +69,6 @@ let revealed = '';
 let shown = '';
 /** What the elements show, as long as that does not depend on the window. @type {View | null} */
 let drawn = null;
-let late = 0;
 
 /** @param {View} view */
 function draw(view) {
@@ -84,21 +83,7 @@ function draw(view) {
   gallery.draw(view);
   share.draw();
   drawEditors(view);
-  root.dataset.step = String(view.index);
-  root.dataset.stage = view.stage;
-  root.toggleAttribute('data-stale', view.isStale);
-  root.toggleAttribute('data-pending', view.isStale && view.faults.length === 0);
-  root.toggleAttribute('data-busy', view.busy);
-  sayLate(view.busy);
-  root.setAttribute('data-ready', '');
-  const title = view.draft.title || t(view.isNothing ? 'scenario.nothing' : 'scenario.untitled');
-  for (const element of document.querySelectorAll('[data-title]')) element.textContent = title;
-  for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-edited]'))) element.hidden = !view.isEdited;
-  for (const element of document.querySelectorAll('[data-kept]')) {
-    element.textContent = t(view.isKept ? 'scenario.kept' : 'scenario.not_kept');
-    element.toggleAttribute('data-lost', !view.isKept);
-  }
-  document.title = `${title} · PageWalk`;
+  drawState(root, view);
   light();
   writeAddress();
   announce(view);
@@ -106,14 +91,6 @@ function draw(view) {
   embedding.draw(view);
   bringIntoSight(view);
   reveal(view);
-}
-
-/** The pointer says so while an answer is awaited that does not come at once: another pointer styles the whole page anew. @param {boolean} isBusy */
-function sayLate(isBusy) {
-  if (isBusy === late > 0) return;
-  clearTimeout(late);
-  late = isBusy ? setTimeout(() => root.setAttribute('data-late', ''), LATE) : 0;
-  if (!isBusy) root.removeAttribute('data-late');
 }
 
 /** What of the page is shown is up to the style sheets; where nothing is edited, the schedule is a plain table. @param {View} view */
