@@ -35,7 +35,8 @@ TORCH_PYTHONS = {(3, 11), (3, 12), (3, 13)}
 
 EXTRAS = {"run": set[str](), "test": {"test"}, "bench": {"bench"}}
 MIN_NODE = 18
-CHROMIUM = Path("/usr/bin/chromium")
+# Package by program, the quickest first: the shell is the same engine without a browser's own windows.
+CHROMIUMS = {Path("/usr/bin/chromium-headless-shell"): "chromium-headless-shell", Path("/usr/bin/chromium"): "chromium"}
 CJK_FONTS = Path("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")
 
 
@@ -142,18 +143,26 @@ def install_browser() -> None:
     """Debian's Chromium where we may install it, else the one that Playwright downloads; and a font for Chinese."""
     has_apt = os.name == "posix" and os.geteuid() == 0 and shutil.which("apt-get") is not None
     if has_apt:
-        missing = [(CHROMIUM, "chromium"), (CJK_FONTS, "fonts-noto-cjk")]
-        missing = [package for path, package in missing if not path.exists()]
-        if missing:
-            say(f"Installing {' and '.join(missing)} with apt-get.")
+        wanted = ([] if has_chromium() else ["Chromium"]) + ([] if CJK_FONTS.exists() else ["fonts-noto-cjk"])
+        if wanted:
+            say(f"Installing {' and '.join(wanted)} with apt-get.")
             apt_get("update", "-qq")
-            for package in missing:
+        for package in CHROMIUMS.values():  # not every release has the shell
+            if not has_chromium():
                 apt_get("install", "-qq", "--no-install-recommends", package)
-    if CHROMIUM.exists():
+        if not CJK_FONTS.exists():
+            apt_get("install", "-qq", "--no-install-recommends", "fonts-noto-cjk")
+    if has_chromium():
         return
     command = [str(VENV_PYTHON), "-m", "playwright", "install", *(["--with-deps"] if has_apt else []), "chromium"]
     if subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode != 0:
-        raise SetupError(f"The browser tests need Chromium: install it as {CHROMIUM}, then run make test again.")
+        raise SetupError(
+            f"The browser tests need Chromium: install it as {' or '.join(map(str, CHROMIUMS))}, then run make test again."
+        )
+
+
+def has_chromium() -> bool:
+    return any(path.exists() for path in CHROMIUMS)
 
 
 def apt_get(*arguments: str) -> None:
