@@ -51,7 +51,9 @@ def type_row(page: Page, entries: list[str]) -> None:
 
 def add_request(page: Page, first: str) -> None:
     """From "+ step" back into the grid, and down from the last row: typing goes on in one more request."""
+    expect(page.locator(EDGE_STEP)).to_be_focused()
     page.keyboard.press("ArrowLeft")
+    expect(page.locator("pw-schedule input[data-step]:focus")).to_have_count(1)
     page.keyboard.press("ArrowDown")
     expect(page.locator(EDGE_REQUEST)).to_be_focused()
     page.keyboard.type(first)
