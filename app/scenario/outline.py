@@ -1,5 +1,5 @@
 """Whether a document has a scenario's outline: enough of it to be drawn, so that whatever else is wrong with it can be
-shown where it is. static/js/core/outline.js asks the same.
+shown where it is. static/js/core/scenario/outline.js asks the same.
 """
 
 from typing import Any

@@ -14,7 +14,7 @@ from app.i18n import Translate
 from app.trace.expressions import Scope, Tree, evaluate
 from app.trace.schema import describe
 
-# Last part of a note's name that makes a cell look different from plain data, as in static/js/core/explain.js.
+# Last part of a note's name that makes a cell look different from plain data, as in static/js/core/trace/explain.js.
 _STATES = {
     "stale": "stale",
     "padding": "padding",

@@ -3,52 +3,52 @@
  * Starts the page: reads what the server embedded, opens the scenario that the address names, and connects the
  * elements with the workbench.
  */
-import { AddressBar } from './address-bar.js';
-import { Api } from './api.js';
-import { ChartsControl } from './charts.js';
-import { parseAddress, formatAddress } from './core/address.js';
+import { AddressBar } from './page/address/address-bar.js';
+import { Api } from './page/api.js';
+import { ChartsControl } from './page/features/charts.js';
+import { parseAddress, formatAddress } from './core/address/address.js';
 import { translator } from './core/i18n.js';
-import { Schema } from './core/schema.js';
-import { sentenceAt } from './core/summary.js';
-import { cellKey, parseCellKey } from './core/trace.js';
-import * as drafts from './drafts.js';
-import { Embedding } from './embed.js';
-import { changed } from './editing.js';
-import { connectEditors } from './editors.js';
-import { Entrances } from './entrances.js';
-import { connectFinding } from './finding.js';
-import { GalleryControl } from './gallery.js';
-import { connectGlossary } from './glossary.js';
-import { connectKeys } from './keys.js';
-import { Presenter } from './present.js';
-import { ShareControl } from './share.js';
-import { connectTheme } from './theme-switch.js';
-import { connectPrint } from './print.js';
-import { Lighting } from './ui/lighting.js';
-import './ui/board.js';
-import './ui/charts.js';
-import './ui/find.js';
+import { Schema } from './core/trace/schema.js';
+import { sentenceAt } from './core/trace/summary.js';
+import { cellKey, parseCellKey } from './core/trace/trace.js';
+import * as drafts from './page/state/drafts.js';
+import { Embedding } from './page/features/embed.js';
+import { changed } from './page/state/editing.js';
+import { connectEditors } from './page/features/editors.js';
+import { Entrances } from './page/address/entrances.js';
+import { connectFinding } from './page/features/finding.js';
+import { GalleryControl } from './page/features/gallery.js';
+import { connectGlossary } from './page/features/glossary.js';
+import { connectKeys } from './page/features/keys.js';
+import { Presenter } from './page/features/present.js';
+import { ShareControl } from './page/features/share.js';
+import { connectTheme } from './page/features/theme-switch.js';
+import { connectPrint } from './page/features/print.js';
+import { Lighting } from './ui/board/lighting.js';
+import './ui/board/board.js';
+import './ui/charts/charts.js';
+import './ui/find/find.js';
 import { keepFocus } from './ui/focus.js';
-import { pinSentence } from './ui/formula-bar.js';
-import './ui/gallery.js';
-import './ui/glossary.js';
-import './ui/help.js';
-import './ui/inspector.js';
-import './ui/kv-map.js';
-import './ui/mapping-lines.js';
-import './ui/notices.js';
-import { drawState } from './ui/page-state.js';
-import './ui/plan.js';
-import './ui/question.js';
-import './ui/rail.js';
-import './ui/rows-table.js';
-import { isSameView } from './ui/same-view.js';
-import './ui/schedule.js';
+import { pinSentence } from './ui/board/formula-bar.js';
+import './ui/gallery/gallery.js';
+import './ui/glossary/glossary.js';
+import './ui/page/help.js';
+import './ui/board/inspector.js';
+import './ui/kv/map.js';
+import './ui/board/mapping-lines.js';
+import './ui/page/notices.js';
+import { drawState } from './ui/page/page-state.js';
+import './ui/schedule/plan.js';
+import './ui/gallery/question.js';
+import './ui/board/rail.js';
+import './ui/board/rows-table.js';
+import { isSameView } from './ui/board/same-view.js';
+import './ui/schedule/schedule.js';
 import { showElement } from './ui/sight.js';
-import './ui/share.js';
-import './ui/strip.js';
-import './ui/title.js';
-import { Workbench } from './workbench.js';
+import './ui/share/share.js';
+import './ui/board/strip.js';
+import './ui/page/title.js';
+import { Workbench } from './page/state/workbench.js';
 
 /** @typedef {import('./ui/view.js').View} View */
 
@@ -282,7 +282,7 @@ function connectElements() {
 }
 
 const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
-const pathOf = (/** @type {import('./workbench.js').Origin} */ { kind, name }) => (kind === 'short' ? `${boot.root}/s/${name}` : kind === 'nothing' ? location.pathname : `${boot.root}/`);
+const pathOf = (/** @type {import('./page/state/workbench.js').Origin} */ { kind, name }) => (kind === 'short' ? `${boot.root}/s/${name}` : kind === 'nothing' ? location.pathname : `${boot.root}/`);
 const bar = new AddressBar(globalThis, pathOf);
 const entrances = new Entrances(bench, boot, bar);
 const share = new ShareControl(bench, boot);

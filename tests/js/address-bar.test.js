@@ -2,7 +2,7 @@
 /** The address in the bar: one entry for each scenario, never more writes than a browser takes, the last never lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AddressBar } from '../../static/js/address-bar.js';
+import { AddressBar } from '../../static/js/page/address/address-bar.js';
 
 /** A browser with a clock that stands until it is moved. @param {string} search @param {{navigation?: string, stored?: Map<string, string>}} [more] */
 function browser(search, { navigation = 'navigate', stored = new Map() } = {}) {

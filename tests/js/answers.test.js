@@ -2,12 +2,12 @@
 /** What comes from outside the page, the server and the browser's storage, is looked at before it is used. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Api, Problem, ServerFailure, Unreachable } from '../../static/js/api.js';
-import { sentenceAt, stageSentence } from '../../static/js/core/summary.js';
-import { Step } from '../../static/js/core/trace.js';
-import { hasOutline } from '../../static/js/core/outline.js';
-import { parse } from '../../static/js/drafts.js';
-import { Trace } from '../../static/js/traces.js';
+import { Api, Problem, ServerFailure, Unreachable } from '../../static/js/page/api.js';
+import { sentenceAt, stageSentence } from '../../static/js/core/trace/summary.js';
+import { Step } from '../../static/js/core/trace/trace.js';
+import { hasOutline } from '../../static/js/core/scenario/outline.js';
+import { parse } from '../../static/js/page/state/drafts.js';
+import { Trace } from '../../static/js/page/state/traces.js';
 
 /** What asking for a trace comes to. @param {number} status @param {string} body */
 async function answer(status, body) {

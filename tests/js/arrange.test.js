@@ -1,8 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as arrange from '../../static/js/core/arrange.js';
-import { toDraft } from '../../static/js/core/edits.js';
+import * as arrange from '../../static/js/core/scenario/arrange.js';
+import { toDraft } from '../../static/js/core/scenario/edits.js';
 
 const draft = toDraft({
   version: 1,
@@ -27,7 +27,7 @@ test('a name changes wherever it is said, and only to one that is free', () => {
 });
 
 test('requests move, at most to the ends', () => {
-  const names = (/** @type {import('../../static/js/core/edits.js').Scenario} */ one) => one.requests.map(({ req_id }) => req_id);
+  const names = (/** @type {import('../../static/js/core/scenario/edits.js').Scenario} */ one) => one.requests.map(({ req_id }) => req_id);
   assert.deepEqual(names(arrange.moveRequest(draft, 0, 1)), ['A', 'B']);
   assert.deepEqual(names(arrange.moveRequest(draft, 0, -1)), ['B', 'A']);
 });

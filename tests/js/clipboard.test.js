@@ -1,9 +1,9 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clearBlock, copyBlock, pasteBlock, readBlock } from '../../static/js/core/clipboard.js';
-import { toDraft } from '../../static/js/core/edits.js';
-import * as selection from '../../static/js/core/selection.js';
+import { clearBlock, copyBlock, pasteBlock, readBlock } from '../../static/js/core/scenario/clipboard.js';
+import { toDraft } from '../../static/js/core/scenario/edits.js';
+import * as selection from '../../static/js/core/scenario/selection.js';
 
 const draft = toDraft({
   version: 1,

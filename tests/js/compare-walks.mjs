@@ -1,7 +1,7 @@
 // @ts-check
 /** What the page guesses of scenarios, beside what the server says: both on stdin, by name; the differences on stdout. */
-import { toDraft } from '../../static/js/core/edits.js';
-import { Walk } from '../../static/js/core/walk.js';
+import { toDraft } from '../../static/js/core/scenario/edits.js';
+import { Walk } from '../../static/js/core/scenario/walk.js';
 
 let text = '';
 for await (const part of process.stdin) text += part;

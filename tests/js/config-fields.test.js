@@ -2,8 +2,8 @@
 /** The config form's fields, read off a description of the format, and what changing them makes of a draft. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as config from '../../static/js/core/config-fields.js';
-import { toDraft } from '../../static/js/core/edits.js';
+import * as config from '../../static/js/core/scenario/config-fields.js';
+import { toDraft } from '../../static/js/core/scenario/edits.js';
 
 const integer = (/** @type {number} */ value, /** @type {number} */ maximum = 100) => ({ type: 'integer', default: value, minimum: 1, maximum });
 /** As the server describes the format, in small. */
@@ -52,7 +52,7 @@ const draft = toDraft({
 });
 const bare = toDraft({ version: 1, requests: [], steps: [] });
 
-/** @param {string} key @param {import('../../static/js/core/edits.js').Scenario} [of] */
+/** @param {string} key @param {import('../../static/js/core/scenario/edits.js').Scenario} [of] */
 function field(key, of = draft) {
   const all = config.sections(schema, of).flatMap(({ fields, groups }) => [...fields, ...(groups ?? []).flat()]);
   return /** @type {config.Field} */ (all.findLast((one) => one.key === key));

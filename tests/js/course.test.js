@@ -2,8 +2,8 @@
 /** The way to what is wanted: answers come in any order, late or not at all. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Problem, ServerFailure, Unreachable } from '../../static/js/api.js';
-import { Course } from '../../static/js/course.js';
+import { Problem, ServerFailure, Unreachable } from '../../static/js/page/api.js';
+import { Course } from '../../static/js/page/state/course.js';
 
 /** A trace whose steps arrive when the test says so. @param {string} name @param {number} numSteps @param {number[]} there */
 function fake(name, numSteps, there = []) {

@@ -1,8 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as details from '../../static/js/core/details.js';
-import { toDraft } from '../../static/js/core/edits.js';
+import * as details from '../../static/js/core/scenario/details.js';
+import { toDraft } from '../../static/js/core/scenario/edits.js';
 
 const draft = toDraft({ version: 1, requests: [{ req_id: 'A', prompt_len: 24 }], steps: [{ num_scheduled_tokens: [['A', 24]] }, { num_scheduled_tokens: [['A', 1]] }] });
 

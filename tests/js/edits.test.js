@@ -1,8 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as edits from '../../static/js/core/edits.js';
-import { Undo, placeOfChange } from '../../static/js/core/history.js';
+import * as edits from '../../static/js/core/scenario/edits.js';
+import { Undo, placeOfChange } from '../../static/js/core/scenario/history.js';
 
 const draft = edits.toDraft({
   version: 1,

@@ -1,10 +1,10 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toDraft, scheduled } from '../../static/js/core/edits.js';
-import { entryFaults, markOf, readEntry, readLength, setEntry } from '../../static/js/core/entry.js';
-import { roomFor } from '../../static/js/core/fill.js';
-import { walkOf } from '../../static/js/core/walk.js';
+import { toDraft, scheduled } from '../../static/js/core/scenario/edits.js';
+import { entryFaults, markOf, readEntry, readLength, setEntry } from '../../static/js/core/scenario/entry.js';
+import { roomFor } from '../../static/js/core/scenario/fill.js';
+import { walkOf } from '../../static/js/core/scenario/walk.js';
 
 const draft = toDraft({
   version: 1,

@@ -1,10 +1,10 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { scheduled, toDraft } from '../../static/js/core/edits.js';
-import { decodeAll, runRequest, runRequests } from '../../static/js/core/fill.js';
+import { scheduled, toDraft } from '../../static/js/core/scenario/edits.js';
+import { decodeAll, runRequest, runRequests } from '../../static/js/core/scenario/fill.js';
 
-/** @typedef {import('../../static/js/core/edits.js').Scenario} Scenario */
+/** @typedef {import('../../static/js/core/scenario/edits.js').Scenario} Scenario */
 const empty = (/** @type {number} */ count) => Array.from({ length: count }, () => ({ num_scheduled_tokens: [] }));
 const counts = (/** @type {Scenario} */ draft, /** @type {string} */ name) => draft.steps.map((_, step) => scheduled(draft, step, name) ?? 0);
 

@@ -1,11 +1,11 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseQuery } from '../../static/js/core/find-query.js';
-import { find } from '../../static/js/core/find.js';
+import { parseQuery } from '../../static/js/core/find/query.js';
+import { find } from '../../static/js/core/find/find.js';
 import { identities } from '../../static/js/core/identity.js';
-import { Schema } from '../../static/js/core/schema.js';
-import { Step, cellKey } from '../../static/js/core/trace.js';
+import { Schema } from '../../static/js/core/trace/schema.js';
+import { Step, cellKey } from '../../static/js/core/trace/trace.js';
 import { constants, schema, steps } from './fixtures/worked.js';
 
 /** The worked example with what the KV cache holds after each step; step 2 schedules B alone. */

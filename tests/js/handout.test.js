@@ -2,7 +2,7 @@
 /** Where the handout of what the page shows is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { handoutAddress } from '../../static/js/core/handout.js';
+import { handoutAddress } from '../../static/js/core/address/handout.js';
 
 test('the handout is of the same scenario, step and language', () => {
   assert.equal(handoutAddress('', {}), '/handout');

@@ -2,8 +2,8 @@
 /** What the browser keeps: drafts make room and can be had back, recents are told apart, and full or blocked storage is said. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import * as drafts from '../../static/js/drafts.js';
-import * as recents from '../../static/js/recents.js';
+import * as drafts from '../../static/js/page/state/drafts.js';
+import * as recents from '../../static/js/page/state/recents.js';
 
 /** @type {Map<string, string>} */
 let kept = new Map();

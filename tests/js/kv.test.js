@@ -2,9 +2,9 @@
 /** The pool of blocks as a group sees it, and where blocks are drawn. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gridOf, lineOf, linesOf } from '../../static/js/core/kv-layout.js';
-import { blockAt31, Pool } from '../../static/js/core/kv-pool.js';
-import { Step } from '../../static/js/core/trace.js';
+import { gridOf, lineOf, linesOf } from '../../static/js/core/kv/layout.js';
+import { blockAt31, Pool } from '../../static/js/core/kv/pool.js';
+import { Step } from '../../static/js/core/trace/trace.js';
 
 const list = (/** @type {any[]} */ values, dtype = 'int32') => ({ dims: ['kv_block_idx'], dtype, values });
 

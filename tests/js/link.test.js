@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
-import { canonical, compact } from '../../static/js/core/compact.js';
-import { LinkError, checksum, decodeLink, encodeLink, plainLink } from '../../static/js/core/link.js';
-import { LONGEST_IN_CHATS, linkTo } from '../../static/js/core/link-to.js';
-import { formatAddress, parseAddress } from '../../static/js/core/address.js';
-import { PresentLink } from '../../static/js/present-link.js';
+import { canonical, compact } from '../../static/js/core/scenario/compact.js';
+import { LinkError, checksum, decodeLink, encodeLink, plainLink } from '../../static/js/core/address/link.js';
+import { LONGEST_IN_CHATS, linkTo } from '../../static/js/core/address/link-to.js';
+import { formatAddress, parseAddress } from '../../static/js/core/address/address.js';
+import { PresentLink } from '../../static/js/page/address/present-link.js';
 
 const WORKED = {
   version: 1,

@@ -1,11 +1,11 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explain } from '../../static/js/core/explain.js';
-import { formulaText, lookUp } from '../../static/js/core/formula.js';
-import { LIT, Links } from '../../static/js/core/links.js';
-import { Schema } from '../../static/js/core/schema.js';
-import { Step, cellKey } from '../../static/js/core/trace.js';
+import { explain } from '../../static/js/core/trace/explain.js';
+import { formulaText, lookUp } from '../../static/js/core/trace/formula.js';
+import { LIT, Links } from '../../static/js/core/trace/links.js';
+import { Schema } from '../../static/js/core/trace/schema.js';
+import { Step, cellKey } from '../../static/js/core/trace/trace.js';
 import { constants, schema, steps } from './fixtures/worked.js';
 
 const before = new Step(steps[0]);

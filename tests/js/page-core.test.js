@@ -1,13 +1,13 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatAddress, parseAddress } from '../../static/js/core/address.js';
-import { elementsOf } from '../../static/js/core/elements.js';
+import { formatAddress, parseAddress } from '../../static/js/core/address/address.js';
+import { elementsOf } from '../../static/js/core/trace/elements.js';
 import { groupDigits, runs, translator } from '../../static/js/core/i18n.js';
 import { COLOURS, HATCHES, identities, seen } from '../../static/js/core/identity.js';
-import { tablesOf } from '../../static/js/core/layout.js';
-import { Schema } from '../../static/js/core/schema.js';
-import { Step } from '../../static/js/core/trace.js';
+import { tablesOf } from '../../static/js/core/trace/layout.js';
+import { Schema } from '../../static/js/core/trace/schema.js';
+import { Step } from '../../static/js/core/trace/trace.js';
 import { elide, inSight, scrollTo, visible } from '../../static/js/core/viewport.js';
 import { schema, steps } from './fixtures/worked.js';
 

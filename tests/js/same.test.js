@@ -2,8 +2,8 @@
 /** What is as it was is neither written, compared nor drawn again: drafts that say the same, views that show the same. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isSame } from '../../static/js/core/same.js';
-import { NOT_ON_BOARD, isSameView } from '../../static/js/ui/same-view.js';
+import { isSame } from '../../static/js/core/scenario/same.js';
+import { NOT_ON_BOARD, isSameView } from '../../static/js/ui/board/same-view.js';
 
 test('two values are the same exactly where their JSON is', () => {
   const values = [null, 0, 1, '', '1', true, [], {}, [0], [[]], { a: 1 }, { a: 1, b: 2 }, { b: 2, a: 1 }, { a: undefined, b: 2 }, { b: 2 }, [{ a: [1, null] }], [{ a: [1, 'null'] }], { a: {} }, { a: [] }, JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 2}'), { 10: 1, 9: 2 }, { length: 0 }];

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { actionOf } from '../../static/js/ui/schedule-keys.js';
+import { actionOf } from '../../static/js/ui/schedule/keys.js';
 
 const at = { isEditing: false, isTyped: false };
 /** @param {string} key with its modifiers, as "Shift+Enter" @param {Partial<typeof at>} [field] */

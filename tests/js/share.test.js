@@ -2,7 +2,7 @@
 /** What others paste says the title as it is, and leads where it should. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markdown } from '../../static/js/core/share.js';
+import { markdown } from '../../static/js/core/address/share.js';
 
 const URL = 'https://example.org/?s=1a-b_c~o7bYCA&pin=slot_mappings.0.0';
 

@@ -1,11 +1,11 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatAddress, parseAddress, stepRange } from '../../static/js/core/address.js';
-import { STAGES } from '../../static/js/core/schema.js';
-import { embedCode } from '../../static/js/core/share.js';
-import { besideStop, stopAt } from '../../static/js/core/stop-points.js';
-import { fullAddress, readWish } from '../../static/js/core/embedding.js';
+import { formatAddress, parseAddress, stepRange } from '../../static/js/core/address/address.js';
+import { STAGES } from '../../static/js/core/trace/schema.js';
+import { embedCode } from '../../static/js/core/address/share.js';
+import { besideStop, stopAt } from '../../static/js/core/trace/stop-points.js';
+import { fullAddress, readWish } from '../../static/js/core/address/embedding.js';
 
 // Steps 0 and 2 run something, step 1 runs nothing: 8 + 1 + 8 = 17 stops. The schedule stops at step 3, which has no summary.
 const summary = [{ num_tokens: 47 }, { num_tokens: 0 }, { num_tokens: 9 }];
@@ -24,7 +24,7 @@ test('every stage of every step is a stop, a step that runs nothing is one', () 
 });
 
 test('from stop to stop and back is the same way', () => {
-  /** @type {import('../../static/js/core/stop-points.js').Place} */
+  /** @type {import('../../static/js/core/trace/stop-points.js').Place} */
   let place = { step: 0, stage: STAGES[0] };
   const way = [place];
   for (let next = besideStop(summary, range, place, 1); next; next = besideStop(summary, range, place, 1)) way.push((place = next));

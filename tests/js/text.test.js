@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { canonical } from '../../static/js/core/compact.js';
-import { toDraft } from '../../static/js/core/edits.js';
-import { MOST_BYTES, notationOf, readText } from '../../static/js/core/notation.js';
-import { rewritten } from '../../static/js/core/rewrite.js';
-import { writeScenario } from '../../static/js/core/scenario-text.js';
-import { documentOf, lineColumn, placeIn } from '../../static/js/core/text-tree.js';
+import { canonical } from '../../static/js/core/scenario/compact.js';
+import { toDraft } from '../../static/js/core/scenario/edits.js';
+import { MOST_BYTES, notationOf, readText } from '../../static/js/core/text/notation.js';
+import { rewritten } from '../../static/js/core/text/rewrite.js';
+import { writeScenario } from '../../static/js/core/text/scenario-text.js';
+import { documentOf, lineColumn, placeIn } from '../../static/js/core/text/text-tree.js';
 import * as yaml from '../../static/vendor/yaml/yaml.js';
 import { someScenario } from './fixtures/some-scenario.js';
 
-/** @typedef {import('../../static/js/core/scenario-text.js').Notation} Notation */
+/** @typedef {import('../../static/js/core/text/scenario-text.js').Notation} Notation */
 
 /** As the contract writes it. */
 const WORKED = `version: 1

@@ -1,8 +1,8 @@
 // @ts-check
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { before } from '../../static/js/core/changes.js';
-import { Space, Step, axisOf, cellKey, isNull, parseCellKey } from '../../static/js/core/trace.js';
+import { before } from '../../static/js/core/trace/changes.js';
+import { Space, Step, axisOf, cellKey, isNull, parseCellKey } from '../../static/js/core/trace/trace.js';
 import { steps } from './fixtures/worked.js';
 
 const ragged = new Space('block_tables', { dims: ['group', 'req_state_idx', 'block_index'], dtype: 'int32', values: [[[], [81, 44], [], [37]], [[5], [], [], [null, 9]]] });

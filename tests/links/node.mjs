@@ -1,8 +1,8 @@
 // The browser's codec, as a filter: one JSON line in, one out. `{"encode": scenario}` gives `{"link"}`, `{"decode": text}` gives
 // `{"scenario"}` or `{"kind", "params"}`, `{"compact": document}` gives `{"compact"}`.
 import { createInterface } from 'node:readline';
-import { compact } from '../../static/js/core/compact.js';
-import { LinkError, decodeLink, encodeLink } from '../../static/js/core/link.js';
+import { compact } from '../../static/js/core/scenario/compact.js';
+import { LinkError, decodeLink, encodeLink } from '../../static/js/core/address/link.js';
 
 /** @param {any} line */
 async function answer(line) {

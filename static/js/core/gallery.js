@@ -1,7 +1,7 @@
 // @ts-check
 /** The gallery as data: groups, what a search finds, and what can be said of a scenario in a line or a small picture. */
-import { formatAddress } from './address.js';
-import { countsOf } from './edits.js';
+import { formatAddress } from './address/address.js';
+import { countsOf } from './scenario/edits.js';
 
 /** @typedef {{requests: number, steps: number, groups: number}} Size */
 /**
@@ -48,12 +48,12 @@ export function searchOf({ name, place }, lang = null) {
   return formatAddress({ example: name, stage: place?.stage ?? null, pin: place?.pin ?? null, lang: /** @type {'en' | 'zh' | null} */ (lang) });
 }
 
-/** @param {import('./edits.js').Scenario} scenario @returns {Size} */
+/** @param {import('./scenario/edits.js').Scenario} scenario @returns {Size} */
 export function sizeOf({ requests, steps, config }) {
   return { requests: requests.length, steps: steps.length, groups: Math.max(1, config?.kv_cache_groups?.length ?? 1) };
 }
 
-/** As the server sketches its examples; a count that is none is drawn as nothing. @param {import('./edits.js').Scenario} scenario @returns {number[][]} */
+/** As the server sketches its examples; a count that is none is drawn as nothing. @param {import('./scenario/edits.js').Scenario} scenario @returns {number[][]} */
 export function sketchOf({ requests, steps }) {
   const counts = steps.slice(0, SKETCH.steps).map((step) => countsOf(step).counts);
   return requests.slice(0, SKETCH.requests).map(({ req_id }) =>
@@ -64,7 +64,7 @@ export function sketchOf({ requests, steps }) {
   );
 }
 
-/** Names of the requests, for a scenario without a title. @param {import('./edits.js').Scenario} scenario @param {string} separator @param {number} [most] */
+/** Names of the requests, for a scenario without a title. @param {import('./scenario/edits.js').Scenario} scenario @param {string} separator @param {number} [most] */
 export function namesOf({ requests }, separator, most = 4) {
   const names = requests.slice(0, most).map(({ req_id }) => req_id);
   return [...names, ...(requests.length > most ? ['…'] : [])].join(separator);

@@ -4,7 +4,7 @@
  * No element keeps state of the scenario, and none fetches.
  */
 
-/** @typedef {import('../core/formula.js').CellRef} CellRef */
+/** @typedef {import('../core/trace/formula.js').CellRef} CellRef */
 /** @typedef {{where: string, code: string, message: string, params?: Record<string, any>, fix?: any[] | null}} Fault */
 /**
  * @typedef {object} Notice  something that the page says about itself
@@ -19,17 +19,17 @@
  * @typedef {object} View
  * @property {import('../core/i18n.js').Translate} t
  * @property {string} lang
- * @property {import('../core/schema.js').Schema} schema
+ * @property {import('../core/trace/schema.js').Schema} schema
  * @property {Record<string, any>} constants
  * @property {Map<string, import('../core/identity.js').Identity>} identities
- * @property {import('../core/edits.js').Scenario} draft  what the grid shows, valid or not
+ * @property {import('../core/scenario/edits.js').Scenario} draft  what the grid shows, valid or not
  * @property {Record<string, any>[]} summary
- * @property {import('../core/trace.js').Step} step
- * @property {import('../core/trace.js').Step | null} prev
- * @property {import('../core/links.js').Links} links
+ * @property {import('../core/trace/trace.js').Step} step
+ * @property {import('../core/trace/trace.js').Step | null} prev
+ * @property {import('../core/trace/links.js').Links} links
  * @property {number} numSteps
  * @property {boolean} hasBoard  false while no schedule could be run at all
- * @property {import('../core/stop-points.js').Range} range  the steps that one may go to: all, or those that an embedded page keeps to
+ * @property {import('../core/trace/stop-points.js').Range} range  the steps that one may go to: all, or those that an embedded page keeps to
  * @property {'board' | 'present' | 'embed'} mode  how the page is shown
  * @property {number} index  the step on screen
  * @property {string} stage  one of the stages, or `all`

@@ -1,0 +1,35 @@
+// @ts-check
+/** What an embedded page reads of the messages it gets, and where its full view is. */
+import { formatAddress, parseAddress, VIEWS } from './address.js';
+import { parseCellKey } from '../trace/trace.js';
+
+/** @typedef {{step?: number, stage?: string, pin?: {space: string, at: number[]} | null}} Wish */
+
+/**
+ * What a `goto` asks for, or why it cannot be obeyed.
+ * @param {Record<string, unknown>} message
+ * @returns {Wish | string}
+ */
+export function readWish({ step, stage, pin }) {
+  /** @type {Wish} */
+  const wish = {};
+  if (step !== undefined) {
+    if (!Number.isInteger(step)) return 'step is no whole number';
+    wish.step = Number(step);
+  }
+  if (stage !== undefined) {
+    if (typeof stage !== 'string' || !VIEWS.includes(stage)) return `stage is none of ${VIEWS.join(', ')}`;
+    wish.stage = stage;
+  }
+  if (pin !== undefined) {
+    const cell = typeof pin === 'string' ? parseCellKey(pin) : null;
+    if (pin !== null && cell === null) return 'pin is no cell, such as slot_mappings.0.3';
+    wish.pin = cell;
+  }
+  return wish;
+}
+
+/** The same place as a page of its own. @param {string} address */
+export function fullAddress(address) {
+  return formatAddress({ ...parseAddress(address), view: null, steps: null });
+}

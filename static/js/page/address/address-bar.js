@@ -1,0 +1,147 @@
+// @ts-check
+/**
+ * The address in the browser's bar: always that of what is on screen. Another scenario is a new entry of the history;
+ * another place in the same one takes the entry's address over.
+ *
+ * Browsers refuse more than some hundred of these in half a minute (Safari 100, Chrome 200). So what comes too fast is
+ * written a moment later, the last of it; it is noted for the case that the page is loaded anew in that moment.
+ */
+
+/** @typedef {{url: string, isNew: boolean, scenario: string}} Wanted  url: path and query */
+
+/** What the bar is to show and does not yet, for this tab. */
+const AHEAD = 'pagewalk.address';
+/** So many at once, and then one each so many milliseconds: at most 95 in any 30 seconds. */
+const AT_ONCE = 20;
+const EVERY = 400;
+
+export class AddressBar {
+  /** Which scenario the present entry stands for; null where that is not known. @type {string | null} */
+  #scenario = null;
+  /** @type {Wanted | null} */
+  #late = null;
+  #credit = AT_ONCE;
+  #credited = 0;
+
+  /**
+   * @param {Pick<typeof globalThis, 'history' | 'location' | 'sessionStorage' | 'performance' | 'setTimeout'>} host
+   * @param {(origin: import('../state/workbench.js').Origin) => string} pathOf  where a scenario of this kind is
+   */
+  constructor(host = globalThis, pathOf = () => host.location.pathname) {
+    this.host = host;
+    this.pathOf = pathOf;
+    this.#catchUp();
+    /** Path and query of the present entry. */
+    this.url = this.#shown();
+  }
+
+  #shown() {
+    const { pathname, search } = this.host.location;
+    return pathname + search;
+  }
+
+  /** The present entry of the history stands for this scenario now. @param {import('../state/workbench.js').Origin} origin */
+  adopt(origin) {
+    this.#scenario = nameOf(origin);
+  }
+
+  /**
+   * The reader travelled in the history.
+   * @returns {boolean} whether to another query: else only to another place of the same page
+   */
+  travelled() {
+    const before = this.url;
+    this.url = this.#shown();
+    if (before === this.url) return false;
+    this.#scenario = null;
+    this.#forget(); // it was about another entry
+    return true;
+  }
+
+  /** @param {string} search  the query, with its question mark @param {import('../state/workbench.js').Origin} origin */
+  write(search, origin) {
+    const scenario = nameOf(origin);
+    const isNew = this.#scenario !== null && this.#scenario !== scenario;
+    if (isNew && this.#late && !this.#late.isNew) this.#now(this.#late); // what is left behind is left as it was last
+    const isLate = this.#late !== null;
+    const wanted = { url: this.pathOf(origin) + search, scenario, isNew: isNew || (this.#late?.isNew ?? false) };
+    if (wanted.url === this.#shown() && !isLate) {
+      this.#scenario = scenario;
+      return;
+    }
+    if (isLate) this.#later(wanted);
+    else if (this.#mayWrite()) this.#now(wanted);
+    else {
+      this.#later(wanted);
+      this.#wait();
+    }
+  }
+
+  #mayWrite() {
+    const now = this.host.performance.now();
+    this.#credit = Math.min(AT_ONCE, this.#credit + (now - this.#credited) / EVERY);
+    this.#credited = now;
+    return this.#credit >= 1;
+  }
+
+  /** @param {Wanted} wanted */
+  #now({ url, isNew, scenario }) {
+    const { history } = this.host;
+    this.#credit -= 1;
+    if (url !== this.#shown()) {
+      if (isNew) history.pushState(null, '', url);
+      else history.replaceState(history.state, '', url);
+    }
+    this.url = url;
+    this.#scenario = scenario;
+    this.#forget();
+  }
+
+  /** @param {Wanted} wanted */
+  #later(wanted) {
+    this.#late = wanted;
+    this.#scenario = wanted.scenario;
+    this.#note(JSON.stringify({ from: this.#shown(), to: wanted.url }));
+  }
+
+  #wait() {
+    this.host.setTimeout(() => {
+      if (!this.#late) return;
+      if (this.#mayWrite()) this.#now(this.#late);
+      else this.#wait();
+    }, EVERY);
+  }
+
+  #forget() {
+    if (this.#late) this.#note(null);
+    this.#late = null;
+  }
+
+  /** @param {string | null} text */
+  #note(text) {
+    try {
+      if (text === null) this.host.sessionStorage.removeItem(AHEAD);
+      else this.host.sessionStorage.setItem(AHEAD, text);
+    } catch {
+      // Storage is blocked: then a reload in that moment is a moment behind.
+    }
+  }
+
+  /** The page was loaded anew before the bar showed what it was to show. */
+  #catchUp() {
+    try {
+      const { history, performance, sessionStorage } = this.host;
+      const { from, to } = JSON.parse(sessionStorage.getItem(AHEAD) ?? '{}');
+      sessionStorage.removeItem(AHEAD);
+      const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
+      if (typeof to === 'string' && from === this.#shown() && entry?.type !== 'navigate') history.replaceState(history.state, '', to);
+    } catch {
+      // Storage is blocked, or holds something else.
+    }
+  }
+}
+
+/** @param {import('../state/workbench.js').Origin} origin */
+function nameOf({ kind, name }) {
+  return `${kind} ${name}`;
+}

@@ -1,0 +1,44 @@
+// @ts-check
+/** Opens and closes the config form, and takes its changes to the workbench: one step of undo for each. */
+
+/** @typedef {import('../../ui/config/config.js').ConfigForm} Form */
+
+export class ConfigControl {
+  /**
+   * @param {import('../state/workbench.js').Workbench} bench
+   * @param {Form} form
+   * @param {import('../../core/scenario/config-fields.js').Schema} schema
+   */
+  constructor(bench, form, schema) {
+    this.bench = bench;
+    this.form = form;
+    form.schema = schema;
+    document.addEventListener('pw-config-toggle', () => (this.isOpen ? this.close() : this.open()));
+    document.addEventListener('pw-config-close', () => this.close());
+    document.addEventListener('pw-config', (event) => bench.edit(/** @type {CustomEvent} */ (event).detail.change));
+  }
+
+  get isOpen() {
+    return !this.form.hidden;
+  }
+
+  /** Something wrong is in the form, whether it is open or not. */
+  get isWrong() {
+    return this.bench.faults.some(({ where }) => /^\/(?:config|start_step|strict|title|description)(?:\/|$)/.test(where));
+  }
+
+  open() {
+    this.form.hidden = false;
+    this.form.view = this.bench.view();
+    this.form.focusTitle();
+    this.bench.redraw();
+  }
+
+  close() {
+    if (!this.isOpen) return;
+    const hadFocus = this.form.contains(document.activeElement) || document.activeElement === document.body;
+    this.form.hidden = true;
+    this.bench.redraw();
+    if (hadFocus) /** @type {import('../../ui/schedule/editor-tools.js').EditorTools | null} */ (document.querySelector('pw-editor-tools'))?.focusOn('config');
+  }
+}

@@ -1,0 +1,376 @@
+// @ts-check
+/**
+ * The state of the page and everything that changes it: which scenario and draft, which cell. Where on the board one
+ * is, and what is on its way there, is the `Course`.
+ *
+ * In: events of the elements, the address. Out: a `View` for every element, whenever something changed.
+ */
+import { Problem, ServerFailure, Unreachable } from '../api.js';
+import { Undo } from '../../core/scenario/history.js';
+import { isSame } from '../../core/scenario/same.js';
+import { STAGES } from '../../core/trace/schema.js';
+import { parseCellKey } from '../../core/trace/trace.js';
+import { Course } from './course.js';
+import * as drafts from './drafts.js';
+import { prepare, wrongEntries } from './opening.js';
+import { PresentLink } from '../address/present-link.js';
+import { Trace } from './traces.js';
+import { addressOf, lightOf, viewOf } from './views.js';
+
+/** @typedef {import('../../ui/view.js').View} View */
+/** @typedef {import('../../ui/view.js').Fault} Fault */
+/** @typedef {import('../../core/trace/formula.js').CellRef} CellRef */
+/** @typedef {import('../../core/scenario/edits.js').Scenario} Scenario */
+/**
+ * Where the open scenario comes from: the gallery, this browser, a link that holds it (`name` is that), or nowhere,
+ * because a link could not be read.
+ * @typedef {{kind: 'example' | 'draft' | 'link' | 'short' | 'nothing', name: string}} Origin
+ */
+/** @typedef {import('./opening.js').Notice} Notice */
+/** @typedef {import('./opening.js').Opening} Opening */
+
+/** Milliseconds after which what nobody sees is drawn all the same: who steers it waits for an answer. */
+const UNSEEN = 200;
+
+export class Workbench {
+  /**
+   * @param {object} given
+   * @param {import('../api.js').Api} given.api
+   * @param {import('../../core/trace/schema.js').Schema} given.schema
+   * @param {import('../../core/i18n.js').Translate} given.t
+   * @param {string} given.lang
+   * @param {(view: View) => void} given.draw
+   */
+  constructor({ api, schema, t, lang, draw }) {
+    this.api = api;
+    this.schema = schema;
+    this.t = t;
+    this.lang = lang;
+    this.draw = draw;
+    /** How the page is shown; one that is embedded stays so. @type {View['mode']} */
+    this.mode = 'board';
+    /** @type {Origin} */
+    this.origin = { kind: 'example', name: '' };
+    this.links = new PresentLink(() => this.redraw());
+    /** @type {Scenario} */
+    this.draft = { version: 1, requests: [], steps: [] };
+    this.undo = new Undo();
+    this.course = new Course(new Trace(api, schema, this.draft), STAGES[0], {
+      changed: () => this.redraw(),
+      arrived: () => this.#arrived(),
+      refused: (problem, isDraft) => this.#refused(problem, isDraft),
+      missed: (error, again) => this.#missed(error, again),
+    });
+    /** @type {{space: string, at: number[]} | null} */
+    this.pin = null;
+    /** @type {CellRef | null} */
+    this.hover = null;
+    /** @type {CellRef | null} */
+    this.focus = null;
+    this.group = 0;
+    this.control = false;
+    /** @type {Fault[]} */
+    this.faults = [];
+    /** @type {Notice[]} */
+    this.notices = [];
+    /** What is being opened; what is open stays until it is there. @type {Opening | null} */
+    this.opening = null;
+    /** Whether a scenario was ever opened. */
+    this.opened = false;
+    /** The address names something that is not on screen yet, or could not be had. */
+    this.elsewhere = false;
+    /** What the last failure kept from happening. @type {(() => unknown) | null} */
+    this.again = null;
+    this.drawing = false;
+    this.isKept = true;
+    /** The address is left alone until something was done: a bare one stays bare. */
+    this.touched = false;
+  }
+
+  get trace() {
+    return this.course.board;
+  }
+
+  get index() {
+    return this.course.index;
+  }
+
+  get stage() {
+    return this.course.stage;
+  }
+
+  get busy() {
+    return this.course.isBusy || this.opening !== null;
+  }
+
+  /** Whether the board is not of the schedule that the grid shows. */
+  get isStale() {
+    return this.faults.length > 0 || this.course.next !== null;
+  }
+
+  /** Opens a scenario; of several, the one asked for last. @param {Opening} opening */
+  async open(opening) {
+    this.opening = opening;
+    this.elsewhere = true;
+    if (this.opened) this.redraw(); // the page begins with a board, not with an empty one
+    try {
+      const ready = await prepare(this, opening);
+      if (opening === this.opening) this.#take(opening, ready);
+    } catch (error) {
+      if (opening !== this.opening) return;
+      this.elsewhere = error instanceof Unreachable;
+      if (error instanceof Unreachable) this.#missed(error, () => this.open(opening), true);
+      else if (error instanceof Problem) this.notice('example', error.reasons[0].message);
+      else throw error;
+    } finally {
+      if (opening === this.opening) this.opening = null;
+      this.redraw();
+    }
+  }
+
+  /** @param {Opening} opening @param {import('./opening.js').Ready} ready */
+  #take(opening, { scenario, found, trace, step, faults, failure }) {
+    this.draft = scenario;
+    this.origin = found.origin;
+    this.undo = new Undo();
+    this.faults = faults;
+    this.pin = found.place?.pin ? parseCellKey(found.place.pin) : null;
+    this.hover = this.focus = this.again = null;
+    this.notices = [...this.notices.filter(({ kind }) => kind === 'storage'), ...(found.notices ?? [])];
+    this.course.show(trace, { step, stage: found.place?.stage ?? STAGES[0] });
+    this.opened = true;
+    this.elsewhere = false;
+    opening.arrived?.();
+    if (failure) this.#missed(failure, () => this.#run(this.draft));
+    else if (trace.isLoaded) this.#ahead();
+  }
+
+  /** Nothing is on its way any more. */
+  #arrived() {
+    if (this.course.board.scenario === this.draft) this.faults = [];
+    this.hover = this.focus?.step === this.index ? this.hover : null;
+    if (this.focus && this.focus.step !== this.index) this.focus = null;
+    if (!this.elsewhere) this.again = null;
+    if (!this.again) this.#dropNotice('offline');
+    this.#ahead();
+  }
+
+  /** @param {Problem} problem @param {boolean} isDraft */
+  #refused(problem, isDraft) {
+    this.#dropNotice('offline');
+    if (isDraft) this.faults = problem.reasons;
+    else this.notice('refused', problem.reasons[0].message);
+  }
+
+  /** @param {Unreachable} error @param {() => unknown} again @param {boolean} [isOpening] */
+  #missed(error, again, isOpening = false) {
+    this.again = again;
+    const what = error instanceof ServerFailure ? 'notice.server_failed' : 'notice.offline';
+    const which = !this.trace.isLoaded ? '.nothing' : isOpening ? '.open' : '';
+    this.notice('offline', this.t(what + which), true);
+  }
+
+  /** Once more what failed. */
+  async retry() {
+    const { again } = this;
+    this.#dropNotice('offline');
+    this.again = null;
+    this.redraw();
+    await again?.();
+  }
+
+  /** Fetches the neighbours of the step on screen, so that going there is instant. */
+  async #ahead() {
+    const { trace, index } = this;
+    for (const near of [index + 1, index - 1]) {
+      if (trace !== this.trace || index !== this.index) return; // we went on
+      if (near < 0 || near >= trace.numComputed || trace.has(near)) continue;
+      try {
+        await trace.load(near);
+      } catch (error) {
+        if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
+        return; // not asked for: said when somebody goes there
+      }
+    }
+    globalThis.requestIdleCallback?.(() => this.#warm(trace, index));
+  }
+
+  /** Prepares the links of the step on screen and then of its neighbours, while nothing else is to be done. @param {Trace} trace @param {number} index */
+  #warm(trace, index) {
+    if (trace !== this.trace || index !== this.index) return;
+    const cold = [index, index + 1, index - 1].find((step) => trace.steps.has(step) && !trace.links(step).warm());
+    if (cold !== undefined) requestIdleCallback(() => this.#warm(trace, index));
+  }
+
+  /** @param {{step?: number, stage?: string}} place */
+  async go(place) {
+    this.touched = true;
+    if (!this.opening) this.elsewhere = false; // what could not be opened was given up
+    await this.course.go(place);
+  }
+
+  /** Steps from the one wanted last, however many keys came before it was there. @param {number} by */
+  step(by) {
+    return this.go({ step: this.course.place.step + by });
+  }
+
+  /** One stage on or back, running over into the neighbouring step. @param {number} by */
+  walk(by) {
+    const place = this.course.beside(by);
+    return place ? this.go(place) : Promise.resolve();
+  }
+
+  /** @param {CellRef | null} cell */
+  async setPin(cell) {
+    this.touched = true;
+    if (!this.opening) this.elsewhere = false;
+    this.pin = cell ? { space: cell.space, at: cell.at } : null;
+    if (!cell) this.focus = null;
+    if (cell && this.schema.def(cell.space)?.dims[0] === 'group') this.group = cell.at[0];
+    this.hover = null;
+    if (cell && cell.step !== this.index) await this.go({ step: cell.step });
+    else this.redraw();
+  }
+
+  /** Shows the same place in another way. @param {View['mode']} mode */
+  show(mode) {
+    if (this.mode === 'embed' || mode === this.mode) return;
+    this.mode = mode;
+    this.touched = true;
+    this.redraw();
+  }
+
+  /** While it is presented, or inside another page, nothing is edited: neither is there a grid to see it in, nor an undo. */
+  get isReadOnly() {
+    return this.mode !== 'board';
+  }
+
+  /** @param {(draft: Scenario) => Scenario} change */
+  async edit(change) {
+    if (this.isReadOnly) return;
+    const next = change(this.draft);
+    if (isSame(next, this.draft)) return;
+    this.undo.push(this.draft);
+    await this.#replace(next);
+  }
+
+  /** @param {1 | -1} direction */
+  async travel(direction) {
+    if (this.isReadOnly) return;
+    const next = direction < 0 ? this.undo.undo(this.draft) : this.undo.redo(this.draft);
+    if (next) await this.#replace(next);
+  }
+
+  /** Back to the scenario that the board shows. */
+  async revert() {
+    if (this.isReadOnly) return;
+    this.undo.push(this.draft);
+    await this.#replace(this.trace.scenario);
+  }
+
+  /** @param {Scenario} next */
+  async #replace(next) {
+    this.touched = true;
+    this.opening = null; // the reader works on what is open
+    this.elsewhere = false;
+    this.draft = next;
+    if (this.origin.kind !== 'draft') this.origin = { kind: 'draft', name: drafts.newId() };
+    for (const kind of ['draft', 'elsewhere', 'ignored', 'link', 'step']) this.#dropNotice(kind);
+    drafts.keepSoon(this.origin.name, next, (kept) => this.#kept(kept));
+    const wasThere = this.pinned() !== null;
+    await this.#run(next);
+    // What was pinned is gone with the edit, so the address does not go on naming it.
+    if (wasThere && next === this.draft && !this.isStale && this.pinned() === null) await this.setPin(null);
+  }
+
+  /** The schedule goes to the board, unless what is typed in it is no number. @param {Scenario} next */
+  #run(next) {
+    const wrong = wrongEntries(next, this.t);
+    const isShown = this.trace.isLoaded && next === this.trace.scenario;
+    if (wrong.length > 0 || isShown) this.faults = wrong;
+    else this.faults = this.faults.filter(({ code }) => code !== 'entry'); // what else is wrong is up to the server
+    return this.course.follow(wrong.length > 0 || isShown ? this.trace : new Trace(this.api, this.schema, next));
+  }
+
+  /** Keeps the draft in this browser, and says if that cannot be. */
+  keep() {
+    if (this.mode !== 'embed') this.#kept(drafts.keep(this.origin.name, this.draft));
+  }
+
+  /** @param {drafts.Kept} kept */
+  #kept(kept) {
+    const isKept = kept === 'kept';
+    if (isKept && this.isKept) return;
+    this.isKept = isKept;
+    this.#dropNotice('storage');
+    if (!isKept) this.notice('storage', this.t(kept === 'full' ? 'notice.storage_full' : 'notice.storage'));
+    this.redraw();
+  }
+
+  /** @param {string} kind @param {string} message @param {boolean} [again] @param {string} [draft] */
+  notice(kind, message, again = false, draft) {
+    this.#dropNotice(kind);
+    this.notices = [...this.notices, { kind, message, again, draft }];
+  }
+
+  /** @param {string} kind */
+  #dropNotice(kind) {
+    if (this.notices.some((notice) => notice.kind === kind)) this.notices = this.notices.filter((notice) => notice.kind !== kind);
+  }
+
+  /** @param {string} kind */
+  dismiss(kind) {
+    this.#dropNotice(kind);
+    this.redraw();
+  }
+
+  /** Draws in the next frame, once, however often it is asked for. */
+  redraw() {
+    if (this.drawing) return;
+    this.drawing = true;
+    const draw = () => {
+      if (!this.drawing) return;
+      this.drawing = false;
+      this.draw(this.view());
+    };
+    requestAnimationFrame(draw);
+    if (this.mode === 'embed') setTimeout(draw, UNSEEN); // a frame that is out of sight is given no animation frames
+  }
+
+  /** @param {CellRef | null} cell */
+  #existing(cell) {
+    const space = cell && cell.step === this.index ? this.trace.step(this.index).space(cell.space) : null;
+    return cell && space && space.find(cell.at) >= 0 ? cell : null;
+  }
+
+  /** @returns {CellRef | null} */
+  look() {
+    const pinned = this.mode === 'present' && this.pinned(); // what the room looks at stays lit wherever the pointer is
+    if (pinned) return pinned;
+    return this.#existing(this.hover) ?? this.#existing(this.focus) ?? this.pinned();
+  }
+
+  /** The pinned cell, if this step has it. @param {CellRef | null} pin @returns {CellRef | null} */
+  pinned(pin = this.pin ? { ...this.pin, step: this.index } : null) {
+    return this.#existing(pin);
+  }
+
+  /** @returns {View} */
+  view() {
+    return viewOf(this);
+  }
+
+  light() {
+    return lightOf(this);
+  }
+
+  /** The self-contained link of the open scenario; '' where it has none, null while it is being made. */
+  get link() {
+    return this.origin.kind === 'link' ? this.origin.name : this.links.of(this.draft);
+  }
+
+  /** The query string that describes what is on screen. */
+  address() {
+    return addressOf(this);
+  }
+}

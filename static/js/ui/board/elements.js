@@ -1,0 +1,32 @@
+// @ts-check
+/** Stepping inside the current stage: back, on, and a slider over all its elements. */
+import { html, nothing } from '../../../vendor/lit-html/lit-html.js';
+import { elementsOf } from '../../core/trace/elements.js';
+import { explain } from '../../core/trace/explain.js';
+import { say } from '../view.js';
+
+/**
+ * @param {import('../view.js').View} view
+ * @param {string} stage
+ */
+export function elementSteps(view, stage) {
+  if (view.stage !== stage) return nothing;
+  const elements = elementsOf(view.step, stage, view.group);
+  if (!elements || elements.count === 0) return nothing;
+  const { t } = view;
+  const cell = view.pin && explain(view.links, view.pin.space, view.pin.at, { group: view.group });
+  const place = cell ? elements.place(cell.params) : -1;
+  const last = elements.count - 1;
+  const go = (/** @type {EventTarget | null} */ from, /** @type {number} */ to) => {
+    if (from && to >= 0 && to <= last) say(from, 'pin', { ...elements.cell(to), step: view.index });
+  };
+  const { at } = elements.cell(Math.max(0, place));
+  const index = at[view.step.space(elements.cell(0).space)?.dims[0] === 'group' ? 1 : 0];
+  const name = place < 0 ? t(`elements.${elements.axis}`, { n: elements.count }) : t(`dim.${elements.axis}`, { index: String(index) });
+  return html`<span class="elements" role="group" aria-label=${t('elements.label')}>
+    <button type="button" class="btn" data-element-back aria-label=${t('elements.back')} title=${t('elements.back')} aria-disabled=${place <= 0 ? 'true' : nothing} @click=${(/** @type {Event} */ event) => go(event.currentTarget, place - 1)}>‹</button>
+    ${last > 0 ? html`<input type="range" data-element ?data-rest=${place < 0} min=${place < 0 ? -1 : 0} max=${last} .value=${String(place)} aria-label=${t('elements.label')} aria-valuetext=${name} @input=${(/** @type {Event} */ event) => go(event.currentTarget, Number(/** @type {HTMLInputElement} */ (event.target).value))}>` : nothing}
+    <span class="of" data-element-place>${name}</span>
+    <button type="button" class="btn" data-element-next aria-label=${t('elements.next')} title=${t('elements.next')} aria-disabled=${place >= last ? 'true' : nothing} @click=${(/** @type {Event} */ event) => go(event.currentTarget, place + 1)}>›</button>
+  </span>`;
+}

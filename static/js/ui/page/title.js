@@ -1,0 +1,76 @@
+// @ts-check
+/** The title of the scenario in the line at the top, and under it, when asked for, what it is about: both are edited in place. */
+import { html, render } from '../../../vendor/lit-html/lit-html.js';
+import { say } from '../view.js';
+
+/** As the format has it. */
+const MOST_TITLE = 200;
+const MOST_DESCRIPTION = 4000;
+
+export class Title extends HTMLElement {
+  /** @type {import('../view.js').View | null} */
+  #view = null;
+  #box = document.createElement('div');
+
+  connectedCallback() {
+    this.#box.popover = 'auto';
+    this.#box.className = 'title-editor';
+    this.#box.addEventListener('keydown', (event) => this.#key(event));
+    this.#box.addEventListener('toggle', (event) => this.#toggled(/** @type {ToggleEvent} */ (event)));
+    this.append(this.#box);
+    this.querySelector('button')?.addEventListener('click', () => this.#open());
+  }
+
+  /** @param {import('../view.js').View} view */
+  set view(view) {
+    this.#view = view;
+    if (this.#box.matches(':popover-open')) this.#draw();
+  }
+
+  #open() {
+    if (!this.#view) return;
+    this.#draw();
+    this.#box.showPopover();
+    const at = this.getBoundingClientRect();
+    this.#box.style.left = `${Math.max(8, Math.min(at.left - 8, innerWidth - this.#box.offsetWidth - 8))}px`;
+    this.#box.style.top = `${at.bottom + 4}px`;
+    this.#box.querySelector('input')?.select();
+  }
+
+  #draw() {
+    const { t, draft } = /** @type {import('../view.js').View} */ (this.#view);
+    const change = (/** @type {string} */ kind) => (/** @type {Event} */ event) => say(this, 'edit', { kind, text: /** @type {HTMLInputElement} */ (event.target).value });
+    const [title, description] = [draft.title ?? '', draft.description ?? ''];
+    render(
+      html`<label>${t('title.title')}<input autofocus maxlength=${MOST_TITLE} autocomplete="off" .value=${title} .defaultValue=${title} placeholder=${t('scenario.untitled')} @change=${change('title')}></label>
+        <label>${t('title.description')}<textarea rows="4" maxlength=${MOST_DESCRIPTION} .value=${description} .defaultValue=${description} @change=${change('description')}></textarea></label>`,
+      this.#box,
+    );
+  }
+
+  /** Enter takes the title, Escape leaves everything as it was. @param {KeyboardEvent} event */
+  #key(event) {
+    const field = event.target;
+    if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) || event.isComposing) return;
+    if (event.key === 'Enter' && field instanceof HTMLInputElement) {
+      event.preventDefault();
+      this.#box.hidePopover();
+    } else if (event.key === 'Escape') {
+      event.preventDefault();
+      event.stopPropagation();
+      field.value = field.defaultValue;
+      this.#box.hidePopover();
+    }
+  }
+
+  /** What was typed is taken when the box closes, however it is closed. @param {ToggleEvent} event */
+  #toggled({ newState }) {
+    if (newState !== 'closed') return;
+    const kinds = ['title', 'description'];
+    const fields = /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */ (this.#box.querySelectorAll('input, textarea'));
+    for (const [place, field] of fields.entries()) if (field.value !== field.defaultValue) say(this, 'edit', { kind: kinds[place], text: field.value });
+    if (this.#box.contains(document.activeElement) || document.activeElement === document.body) this.querySelector('button')?.focus();
+  }
+}
+
+customElements.define('pw-title', Title);
