@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 
 from app.examples import examples
 from app.scenario.link import encode_link
-from app.web.asked import asked_scenario
+from app.web.links.asked import asked_scenario
 
 SMALL = {"version": 1, "title": "Mine <i>&amp;", "requests": [{"req_id": "A", "prompt_len": 3}], "steps": []}
 LINK = encode_link(SMALL)

@@ -15,8 +15,8 @@ from app.examples import examples
 from app.i18n import translate
 from app.scenario.link import encode_link
 from app.trace.schema import SPACES
-from app.web.handout_lines import NOT_SHOWN
-from app.web.handout_query import AUTO_BLANK
+from app.web.handout.lines import NOT_SHOWN
+from app.web.handout.query import AUTO_BLANK
 from app.web.identity import identities
 from tests.scenario.faults import blocks_of, request, step, worked
 

@@ -12,7 +12,7 @@ import pytest
 
 from app.i18n import LANGUAGES
 from app.scenario.parse import parse_scenario
-from app.web.rate_limit import RateLimit, client_key
+from app.web.links.rate_limit import RateLimit, client_key
 from tests.scenario.faults import worked
 
 if TYPE_CHECKING:

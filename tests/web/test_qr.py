@@ -10,7 +10,7 @@ import pytest
 import segno
 
 from app.scenario.link import encode_link
-from app.web.qr import MAX_LENGTH
+from app.web.links.qr import MAX_LENGTH
 from tests.scenario.faults import worked
 
 if TYPE_CHECKING:

@@ -27,11 +27,11 @@ from app.links.store import (
 )
 from app.scenario.model import Scenario
 from app.scenario.parse import parse_json, parse_scenario
-from app.web.addresses import Addresses
-from app.web.body import read_body
-from app.web.notation import reader_of, scenario_content
-from app.web.problems import LanguageQuery, problem_response, request_language
-from app.web.rate_limit import RateLimit, client_key
+from app.web.links.addresses import Addresses
+from app.web.http.body import read_body
+from app.web.api.notation import reader_of, scenario_content
+from app.web.http.problems import LanguageQuery, problem_response, request_language
+from app.web.links.rate_limit import RateLimit, client_key
 
 _PROBLEM: dict[str, Any] = {
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from app.i18n import LANGUAGES, Language, translate
-from app.web.addresses import Addresses
-from app.web.asked import Asked, one_line
-from app.web.og import asked_step
+from app.web.links.addresses import Addresses
+from app.web.links.asked import Asked, one_line
+from app.web.picture.og import asked_step
 from app.web.picture.canvas import HEIGHT, WIDTH
 
 MAX_DESCRIPTION_LENGTH = 200

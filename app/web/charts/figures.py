@@ -16,8 +16,8 @@ from app.i18n import Translate
 from app.scenario.plan import Plan
 from app.trace.block_owners import BlockMap, Run, block_map, power_of_two
 from app.trace.series import PoolSeries, TokenSeries, pool_series, token_series
-from app.web import chart_texts
-from app.web.chart_texts import Texts, Words
+from app.web.charts import texts as chart_texts
+from app.web.charts.texts import Texts, Words
 
 # Values in the map of owners; from 0 on it is a request's place in the scenario.
 CODES = {"free": -1, "stale": -2, "null": -3, "several": -4}

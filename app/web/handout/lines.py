@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from app.i18n import Translate
 from app.trace.schema import SPACES
 from app.trace.space import Space
-from app.web.handout_fit import DIGIT, ROOM, SHEET_WIDTH
-from app.web.handout_step import TAGS, StepReader
+from app.web.handout.fit import DIGIT, ROOM, SHEET_WIDTH
+from app.web.handout.step import TAGS, StepReader
 
 MAX_ACROSS = 64  # tokens, boundaries or logits of a step
 MAX_ROWS = 24  # rows of a table

@@ -5,7 +5,7 @@ Numbers are set in 7.1 pt monospace (static/handout.css), so a character has one
 
 from collections.abc import Sequence
 
-from app.web.handout_model import Head, Panel
+from app.web.handout.model import Head, Panel
 
 SHEET_WIDTH = 706.0  # CSS pixels between the margins of A4
 DIGIT, ROOM = 5.8, 7.0  # of one character, and around a number

@@ -15,7 +15,7 @@ from starlette.datastructures import QueryParams
 
 from app.i18n import LANGUAGES
 from app.trace.schema import SPACES
-from app.web.asked import Asked
+from app.web.links.asked import Asked
 
 Answers = Literal["0", "1", "both"]
 ANSWERS: tuple[Answers, ...] = ("0", "1", "both")

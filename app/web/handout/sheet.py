@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.i18n import Translate
-from app.web.handout_model import StepSheet, Verdict
-from app.web.handout_step import StepReader
-from app.web.handout_tables import PanelMaker
+from app.web.handout.model import StepSheet, Verdict
+from app.web.handout.step import StepReader
+from app.web.handout.tables import PanelMaker
 from app.web.identity import Identity
 
 

@@ -25,11 +25,11 @@ from starlette.types import Scope
 from app.examples import examples
 from app.i18n import Language, catalogue, translate
 from app.scenario.model import Scenario
-from app.web.addresses import Addresses, root_path
-from app.web.asked import DEFAULT_EXAMPLE, Asked, OpenLink, asked_link, asked_scenario, parameter
-from app.web.handout_query import handout_of_page
-from app.web.problems import request_language
-from app.web.unfurl import unfurl
+from app.web.links.addresses import Addresses, root_path
+from app.web.links.asked import DEFAULT_EXAMPLE, Asked, OpenLink, asked_link, asked_scenario, parameter
+from app.web.handout.query import handout_of_page
+from app.web.http.problems import request_language
+from app.web.pages.unfurl import unfurl
 
 ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "static"

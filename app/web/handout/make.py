@@ -14,9 +14,9 @@ from app.i18n import Language, Translate, catalogue, translate
 from app.scenario import load_plan
 from app.scenario.plan import Plan
 from app.trace.trace import trace_scenario
-from app.web.handout_model import StepSheet
-from app.web.handout_query import Choice
-from app.web.handout_sheet import facts_of, step_sheet
+from app.web.handout.model import StepSheet
+from app.web.handout.query import Choice
+from app.web.handout.sheet import facts_of, step_sheet
 from app.web.identity import identities
 
 MAX_STEPS = 8

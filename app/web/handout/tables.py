@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from app.i18n import Translate, catalogue
-from app.web.handout_fit import (
+from app.web.handout.fit import (
     BLANK_WIDTH,
     DIGIT,
     ROOM,
@@ -20,9 +20,9 @@ from app.web.handout_fit import (
     text_width,
     word_width,
 )
-from app.web.handout_lines import ACROSS, STAGES, Line, Selection
-from app.web.handout_model import Cell, Head, Panel, Row, Table
-from app.web.handout_step import INDEX_LETTERS, StepReader
+from app.web.handout.lines import ACROSS, STAGES, Line, Selection
+from app.web.handout.model import Cell, Head, Panel, Row, Table
+from app.web.handout.step import INDEX_LETTERS, StepReader
 from app.web.identity import Identity
 
 MAX_NAME = 16  # characters of a group's name beside a tensor's

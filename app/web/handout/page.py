@@ -23,12 +23,12 @@ from app.errors import ScenarioError
 from app.i18n import Language, translate
 from app.trace.schema import SPACES
 from app.trace.trace import ENGINE
-from app.web.addresses import Addresses, root_path
-from app.web.asked import Asked, OpenLink, asked_scenario
-from app.web.handout_fit import name_lines
-from app.web.handout_lines import NOT_SHOWN, STAGES
-from app.web.handout_make import MAX_STEPS, Handout, make_handout, say
-from app.web.handout_query import (
+from app.web.links.addresses import Addresses, root_path
+from app.web.links.asked import Asked, OpenLink, asked_scenario
+from app.web.handout.fit import name_lines
+from app.web.handout.lines import NOT_SHOWN, STAGES
+from app.web.handout.make import MAX_STEPS, Handout, make_handout, say
+from app.web.handout.query import (
     Choice,
     handout_address,
     kept_language,
@@ -38,8 +38,8 @@ from app.web.handout_query import (
     scenario_pairs,
     steps_text,
 )
-from app.web.pages import LANGUAGE_NAMES, TEMPLATES
-from app.web.problems import describe_fault, request_language
+from app.web.pages.page import LANGUAGE_NAMES, TEMPLATES
+from app.web.http.problems import describe_fault, request_language
 
 MAX_FAULTS = 20
 LONGEST_ADDRESS = 260  # characters of a link that paper can carry

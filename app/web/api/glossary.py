@@ -5,7 +5,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from app.glossary import describe_glossary
-from app.web.problems import LanguageQuery, request_language
+from app.web.http.problems import LanguageQuery, request_language
 
 
 def glossary_router() -> APIRouter:
