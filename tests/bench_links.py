@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.examples import examples
-from app.scenario.link import encode_link
+from app.scenario.format.link import encode_link
 
 Scenario = dict[str, Any]
 CHATS = 2_000  # the practical ceiling of chat programs

@@ -14,7 +14,7 @@ import hashlib
 import json
 from typing import Any
 
-from app.scenario.model import Scenario
+from app.scenario.format.model import Scenario
 
 ID_LENGTH = 14
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"

@@ -48,8 +48,8 @@ from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
 from app.links.identity import canonical_bytes, link_id
-from app.scenario.model import Scenario
-from app.scenario.parse import MAX_BODY_BYTES
+from app.scenario.format.model import Scenario
+from app.scenario.format.parse import MAX_BODY_BYTES
 
 MAX_STORED_BYTES = 65_536  # of one scenario, compressed
 BUSY_SECONDS = 5  # how long a write waits for another process's

@@ -7,11 +7,11 @@ steps and fills in every block, draft and token id.
 from typing import Any
 
 from app.errors import ScenarioError
-from app.scenario.limits import limit_faults, prevents_planning
-from app.scenario.locate import locate
-from app.scenario.parse import parse_scenario
-from app.scenario.plan import Plan
-from app.scenario.planner import plan_scenario
+from app.scenario.format.limits import limit_faults, prevents_planning
+from app.scenario.format.locate import locate
+from app.scenario.format.parse import parse_scenario
+from app.scenario.plan.plan import Plan
+from app.scenario.plan.planner import plan_scenario
 
 
 def load_plan(document: Any) -> Plan:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from app.errors import Fault, ScenarioError
-from app.scenario.plan import Plan
+from app.scenario.plan.plan import Plan
 from app.trace.series import NULL_BLOCK
 
 MAX_SINGLE_PARTS = 40  # where each block that is ever held is one

@@ -17,7 +17,7 @@ from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK, BlockTable, is
 from app.pipeline.input_batch import TOKEN_SOURCES
 from app.pipeline.kv_cache import LAYOUTS, KVCacheLayout
 from app.pipeline.runner import Runner, StepRecord
-from app.scenario.plan import PlannedStep
+from app.scenario.plan.plan import PlannedStep
 from app.trace.kv_blocks import KVBlocks, kv_blocks
 from app.trace.pool_history import PoolHistory
 from app.trace.schema import SPACES

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.scenario.model import Request, Step
-from app.scenario.plan import Plan, PlannedStep
+from app.scenario.format.model import Request, Step
+from app.scenario.plan.plan import Plan, PlannedStep
 
 
 def normalise(plan: Plan, first: int, last: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from app.pipeline.block_tables import BlockTable
 from app.pipeline.runner import Runner
-from app.scenario.plan import Admission, PlannedStep
+from app.scenario.plan.plan import Admission, PlannedStep
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.scenario.model import Config
-from app.scenario.plan import Plan, PlannedStep
+from app.scenario.format.model import Config
+from app.scenario.plan.plan import Plan, PlannedStep
 from app.trace.summary import summarise
 
 NULL_BLOCK = 0

@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.pipeline.cudagraph import BatchShape, CudaGraphDispatcher
-from app.scenario.plan import Plan, PlannedRequest, PlannedStep
+from app.scenario.plan.plan import Plan, PlannedRequest, PlannedStep
 
 
 def summarise(plan: Plan) -> list[dict[str, Any]]:

@@ -16,8 +16,8 @@ from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK, ContextParalle
 from app.pipeline.kv_cache import ITEM_SIZES, KVCacheLayout
 from app.pipeline.runner import GroupConfig, NewRequest, Runner, RunnerConfig, SchedulerOutput, StepRecord
 from app.pipeline.token_ids import RequestTokens
-from app.scenario.model import Config
-from app.scenario.plan import Admission, Plan, PlannedStep
+from app.scenario.format.model import Config
+from app.scenario.plan.plan import Admission, Plan, PlannedStep
 from app.trace.build import StepTensors, build_spaces, count_values, prepare_step
 from app.trace.checks import MAX_CELLS, Check, check_step
 from app.trace.normalise import normalise

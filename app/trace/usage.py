@@ -6,7 +6,7 @@ here, for the requests that are live in the step.
 
 from typing import Any
 
-from app.scenario.model import Config
+from app.scenario.format.model import Config
 from app.trace.build import StepTensors
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.scenario.link import decode_link, encode_link
+from app.scenario.format.link import decode_link, encode_link
 from tests.bench_links import worked_example
 from tests.browser.conftest import NewPage
 from tests.browser.scenarios import choose_example

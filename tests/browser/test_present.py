@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.scenario.link import encode_link
+from app.scenario.format.link import encode_link
 from tests.browser.conftest import NewPage
 
 ROOM = {"width": 1280, "height": 720}

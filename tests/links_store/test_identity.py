@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.links.identity import canonical_bytes, link_id, read_link_id, readable
-from app.scenario.model import Scenario
-from app.scenario.parse import parse_json, parse_scenario
+from app.scenario.format.model import Scenario
+from app.scenario.format.parse import parse_json, parse_scenario
 from tests import reference
 from tests.scenario.faults import worked
 from tests.strategies import valid_scenarios

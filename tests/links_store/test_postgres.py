@@ -14,7 +14,7 @@ import pytest
 
 from app.links.identity import canonical_bytes
 from app.links.store import LinkStore, StoreFullError, StoreUnavailableError, open_store
-from app.scenario.parse import parse_scenario
+from app.scenario.format.parse import parse_scenario
 from tests.links_store.writer import scenario as numbered
 from tests.scenario.faults import worked
 

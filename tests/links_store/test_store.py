@@ -27,8 +27,8 @@ from app.links.store import (
     default_path,
     open_store,
 )
-from app.scenario.model import Scenario
-from app.scenario.parse import parse_scenario
+from app.scenario.format.model import Scenario
+from app.scenario.format.parse import parse_scenario
 from tests.links_store.writer import scenario as numbered
 from tests.scenario.faults import worked
 

@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from app.links.store import open_store
-from app.scenario.model import Scenario
+from app.scenario.format.model import Scenario
 
 
 def scenario(number: int) -> Scenario:

@@ -4,7 +4,7 @@ from array import array
 
 import pytest
 
-from app.scenario.block_pool import MAX_SHUFFLED, BlockPool
+from app.scenario.plan.block_pool import MAX_SHUFFLED, BlockPool
 from tests.reference import pool_order
 
 

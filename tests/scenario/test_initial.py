@@ -8,7 +8,7 @@ import torch
 
 from app.i18n import translator
 from app.scenario import load_plan
-from app.scenario.plan import Admission
+from app.scenario.plan.plan import Admission
 from app.trace.trace import trace_scenario
 from tests.scenario.faults import Scenario, blocks_of, of, one, request, step
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.errors import Fault, ScenarioError
-from app.scenario.parse import MAX_BODY_BYTES, parse_json
+from app.scenario.format.parse import MAX_BODY_BYTES, parse_json
 from tests.scenario.faults import sentence, worked
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from app.errors import ScenarioError
 from app.examples import examples
-from app.scenario.compact import canonical, compact, to_json
-from app.scenario.link import MAX_JSON_BYTES, checksum, decode_link, encode_link
-from app.scenario.parse import parse_scenario
+from app.scenario.format.compact import canonical, compact, to_json
+from app.scenario.format.link import MAX_JSON_BYTES, checksum, decode_link, encode_link
+from app.scenario.format.parse import parse_scenario
 from tests.bench_links import TARGETS, link_of, worked_example
 from tests.scenario.faults import sentence
 from tests.strategies import invalid_scenarios, valid_scenarios

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from app.errors import ScenarioError
 from app.examples import examples
 from app.scenario import load_plan
-from app.scenario.compact import compact, to_json
-from app.scenario.link import decode_link, encode_link
-from app.scenario.parse import parse_scenario
+from app.scenario.format.compact import compact, to_json
+from app.scenario.format.link import decode_link, encode_link
+from app.scenario.format.parse import parse_scenario
 from tests.links.varied import varied
 from tests.scenario.test_link import DAMAGE, LINK, WITH_A_TAIL, WRITTEN
 from tests.strategies import invalid_scenarios, valid_scenarios

@@ -18,9 +18,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.errors import ScenarioError
-from app.scenario import load_plan, parse_yaml
-from app.scenario.parse import parse_json
-from app.scenario.parse_yaml import MAX_YAML_BYTES
+from app.scenario import load_plan
+from app.scenario.format import parse_yaml
+from app.scenario.format.parse import parse_json
+from app.scenario.format.parse_yaml import MAX_YAML_BYTES
 from tests.scenario.faults import sentence, worked
 from tests.strategies import valid_scenarios
 

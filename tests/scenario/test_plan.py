@@ -7,7 +7,7 @@ import torch
 
 from app.i18n import translator
 from app.scenario import load_plan
-from app.scenario.plan import Plan, PlannedStep
+from app.scenario.plan.plan import Plan, PlannedStep
 from app.trace.trace import trace_scenario
 from tests.scenario.faults import Scenario, blocks_of, of, one, request, step, two, worked
 

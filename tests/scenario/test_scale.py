@@ -10,7 +10,7 @@ import pytest
 
 from app.errors import ScenarioError
 from app.scenario import load_plan
-from app.scenario.parse import MAX_BODY_BYTES, parse_json
+from app.scenario.format.parse import MAX_BODY_BYTES, parse_json
 from tests.scenario.faults import Scenario, blocks_of, of, one, request, step
 
 SECONDS = 10  # a hundredth of what a quadratic loop would take; most need a tenth of a second

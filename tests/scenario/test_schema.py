@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from app.errors import Fault
-from app.scenario.model import Scenario as ScenarioModel
+from app.scenario.format.model import Scenario as ScenarioModel
 from tests.scenario.faults import (
     Scenario,
     blocks_of,

@@ -15,8 +15,8 @@ import yaml
 
 from app.examples import examples
 from app.scenario import load_plan
-from app.scenario.compact import compact
-from app.scenario.parse_yaml import parse_yaml
+from app.scenario.format.compact import compact
+from app.scenario.format.parse_yaml import parse_yaml
 from tests.scenario.test_link_twins import generated
 from tests.strategies import valid_scenarios
 

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from starlette.datastructures import QueryParams
 
 from app.examples import examples
-from app.scenario.link import encode_link
+from app.scenario.format.link import encode_link
 from app.web.links.asked import asked_scenario
 
 SMALL = {"version": 1, "title": "Mine <i>&amp;", "requests": [{"req_id": "A", "prompt_len": 3}], "steps": []}

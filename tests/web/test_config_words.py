@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.i18n import LANGUAGES, Language, catalogue
-from app.scenario.model import Config, Scenario
+from app.scenario.format.model import Config, Scenario
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient

@@ -13,7 +13,7 @@ import pytest
 
 from app.examples import examples
 from app.i18n import translate
-from app.scenario.link import encode_link
+from app.scenario.format.link import encode_link
 from app.trace.schema import SPACES
 from app.web.handout.lines import NOT_SHOWN
 from app.web.handout.query import AUTO_BLANK

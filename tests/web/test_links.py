@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.i18n import LANGUAGES
-from app.scenario.parse import parse_scenario
+from app.scenario.format.parse import parse_scenario
 from app.web.links.rate_limit import RateLimit, client_key
 from tests.scenario.faults import worked
 

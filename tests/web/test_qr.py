@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import segno
 
-from app.scenario.link import encode_link
+from app.scenario.format.link import encode_link
 from app.web.links.qr import MAX_LENGTH
 from tests.scenario.faults import worked
 

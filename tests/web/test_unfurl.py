@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from app.examples import examples
-from app.scenario.link import encode_link
+from app.scenario.format.link import encode_link
 from app.web.picture import og
 from app.web.identity import identities
 from app.web.picture.canvas import HEIGHT, WIDTH
@@ -296,7 +296,7 @@ def test_what_costs_too_much_is_not_run() -> None:
     requests = [request(f"r{number}", 1) for number in range(4096)]
     names = [[f"r{number}", 1] for number in range(4096)]
     huge = of(requests, *[step(names)] * 20, max_num_reqs=4096, max_num_batched_tokens=65_536)
-    from app.scenario.parse import parse_scenario
+    from app.scenario.format.parse import parse_scenario
 
     assert cost_of(parse_scenario(huge), 0) > MAX_COST
     card = make_card(huge, 19, CPU, "en")

@@ -5,8 +5,8 @@ from typing import Any
 
 from fastapi import Request
 
-from app.scenario.parse import parse_json
-from app.scenario.parse_yaml import parse_yaml
+from app.scenario.format.parse import parse_json
+from app.scenario.format.parse_yaml import parse_yaml
 
 YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")  # RFC 9512, and what came before it
 

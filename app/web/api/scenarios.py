@@ -18,7 +18,7 @@ from app.errors import Fault, ScenarioError
 from app.examples import examples
 from app.i18n import Language, translator
 from app.scenario import load_plan
-from app.scenario.model import Scenario
+from app.scenario.format.model import Scenario
 from app.trace.schema import describe
 from app.trace.trace import encode_trace
 from app.web.http.body import read_body

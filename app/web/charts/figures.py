@@ -13,7 +13,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from app.i18n import Translate
-from app.scenario.plan import Plan
+from app.scenario.plan.plan import Plan
 from app.trace.block_owners import BlockMap, Run, block_map, power_of_two
 from app.trace.series import PoolSeries, TokenSeries, pool_series, token_series
 from app.web.charts import texts as chart_texts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.i18n import Translate
-from app.scenario.plan import Plan
+from app.scenario.plan.plan import Plan
 from app.trace.block_owners import BlockMap, BlockRange, Run
 from app.trace.series import NULL_BLOCK, PoolSeries, TokenSeries
 

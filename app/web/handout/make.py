@@ -12,7 +12,7 @@ import torch
 
 from app.i18n import Language, Translate, catalogue, translate
 from app.scenario import load_plan
-from app.scenario.plan import Plan
+from app.scenario.plan.plan import Plan
 from app.trace.trace import trace_scenario
 from app.web.handout.model import StepSheet
 from app.web.handout.query import Choice

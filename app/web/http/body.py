@@ -3,7 +3,7 @@
 from fastapi import Request
 
 from app.errors import Fault, ScenarioError
-from app.scenario.parse import MAX_BODY_BYTES
+from app.scenario.format.parse import MAX_BODY_BYTES
 
 
 async def read_body(request: Request) -> bytes:

@@ -25,8 +25,8 @@ from app.links.store import (
     StoreUnavailableError,
     logger,
 )
-from app.scenario.model import Scenario
-from app.scenario.parse import parse_json, parse_scenario
+from app.scenario.format.model import Scenario
+from app.scenario.format.parse import parse_json, parse_scenario
 from app.web.links.addresses import Addresses
 from app.web.http.body import read_body
 from app.web.api.notation import reader_of, scenario_content

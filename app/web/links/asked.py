@@ -15,7 +15,7 @@ from starlette.datastructures import QueryParams
 from app.errors import Fault, ScenarioError
 from app.examples import examples
 from app.i18n import Language
-from app.scenario.link import decode_link
+from app.scenario.format.link import decode_link
 
 DEFAULT_EXAMPLE = "worked-example"
 MAX_TITLE_LENGTH = 200

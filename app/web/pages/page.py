@@ -24,7 +24,7 @@ from starlette.types import Scope
 
 from app.examples import examples
 from app.i18n import Language, catalogue, translate
-from app.scenario.model import Scenario
+from app.scenario.format.model import Scenario
 from app.web.links.addresses import Addresses, root_path
 from app.web.links.asked import DEFAULT_EXAMPLE, Asked, OpenLink, asked_link, asked_scenario, parameter
 from app.web.handout.query import handout_of_page

@@ -13,8 +13,8 @@ import torch
 from app.errors import ScenarioError
 from app.i18n import Language, catalogue, translate
 from app.scenario import load_plan
-from app.scenario.model import Scenario
-from app.scenario.parse import parse_scenario
+from app.scenario.format.model import Scenario
+from app.scenario.format.parse import parse_scenario
 from app.trace.trace import trace_scenario
 from app.web.identity import Identity, identities
 

@@ -4,7 +4,7 @@
  *
  *     1 + base64url(raw deflate of the compact scenario, as JSON in UTF-8) + ~ + CRC-32 of all characters before the ~
  *
- * app/scenario/link.py describes the format and does the same on the server; the bytes of two deflate engines differ,
+ * app/scenario/format/link.py describes the format and does the same on the server; the bytes of two deflate engines differ,
  * what they decode to does not. Deflate is the platform's own.
  */
 import { compact } from '../scenario/compact.js';

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The compact form of a scenario: the plain document without what equals its default, keys as they are. What is wrong in
- * it stays as it is, for the server to say. app/scenario/compact.py does the same.
+ * it stays as it is, for the server to say. app/scenario/format/compact.py does the same.
  */
 import { isSame } from './same.js';
 

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Whether a document has a scenario's outline: enough of it to be drawn, so that whatever else is wrong with it can be
- * shown where it is. Whether it can be run, the server says. app/scenario/outline.py asks the same.
+ * shown where it is. Whether it can be run, the server says. app/scenario/format/outline.py asks the same.
  */
 
 const BY_REQUEST = ['num_scheduled_tokens', 'num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'];

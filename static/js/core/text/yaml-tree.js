@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * YAML as a tree of values with their places, by the rules of the server's reader (app/scenario/parse_yaml.py): keys are
+ * YAML as a tree of values with their places, by the rules of the server's reader (app/scenario/format/parse_yaml.py): keys are
  * the text written, plain values what JSON would make of them, and no anchors, aliases, tags, directives or second document.
  *
  * The library is handed in: it is large, and loaded only once somebody looks at the text.

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from app.errors import Fault, pointer, remove, replace
-from app.scenario.model import Config, Scenario, Step
+from app.scenario.format.model import Config, Scenario, Step
 
 MAX_POOL_TOKENS = 2**26  # max_num_reqs * max_model_len
 MAX_TABLE_ENTRIES = 2**24  # max_num_reqs * columns, all groups together

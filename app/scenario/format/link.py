@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.errors import Fault, ScenarioError
-from app.scenario.compact import compact, to_json
-from app.scenario.outline import has_outline
-from app.scenario.parse import parse_json
+from app.scenario.format.compact import compact, to_json
+from app.scenario.format.outline import has_outline
+from app.scenario.format.parse import parse_json
 
 VERSION = "1"
 MAX_JSON_BYTES = 1_048_576  # of the scenario, inflated: as much as the API takes

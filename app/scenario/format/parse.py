@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.errors import MAX_FAULTS, Fault, ScenarioError, pointer
-from app.scenario.model import Patience, Scenario
-from app.scenario.schema_faults import describe, printable, schema_fault
+from app.scenario.format.model import Patience, Scenario
+from app.scenario.format.schema_faults import describe, printable, schema_fault
 
 MAX_BODY_BYTES = 1_048_576
 MAX_DEPTH = 64

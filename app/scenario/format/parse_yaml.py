@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from app.errors import Fault, ScenarioError
-from app.scenario.parse import MAX_DEPTH, MAX_DIGITS, ObjectWithDuplicates, refuse_text_faults
+from app.scenario.format.parse import MAX_DEPTH, MAX_DIGITS, ObjectWithDuplicates, refuse_text_faults
 
 MAX_YAML_BYTES = 262_144
 

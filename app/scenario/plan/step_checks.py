@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.errors import Fault, pointer, remove, replace
-from app.scenario.model import Config, Step, num_given
-from app.scenario.plan import PlannedRequest
+from app.scenario.format.model import Config, Step, num_given
+from app.scenario.plan.plan import PlannedRequest
 
 
 def hit_faults(index: int, step: Step, req_id: str, prefill_len: int, is_new: bool) -> Iterator[Fault]:

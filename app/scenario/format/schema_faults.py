@@ -15,7 +15,7 @@ from typing import Any
 from pydantic_core import ErrorDetails
 
 from app.errors import Fault, pointer, remove, replace
-from app.scenario.model import MAX_REQ_ID_LENGTH, Scenario
+from app.scenario.format.model import MAX_REQ_ID_LENGTH, Scenario
 
 Path = tuple[str | int, ...]
 Fix = list[dict[str, Any]] | None

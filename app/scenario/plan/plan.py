@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.scenario.model import Scenario
+from app.scenario.format.model import Scenario
 
 
 @dataclass(frozen=True)

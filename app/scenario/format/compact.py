@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from app.scenario.model import (
+from app.scenario.format.model import (
     BlockPoolConfig,
     Config,
     ContextParallelConfig,
