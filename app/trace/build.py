@@ -18,8 +18,8 @@ from app.pipeline.input_batch import TOKEN_SOURCES
 from app.pipeline.kv_cache import LAYOUTS, KVCacheLayout
 from app.pipeline.runner import Runner, StepRecord
 from app.scenario.plan.plan import PlannedStep
-from app.trace.kv_blocks import KVBlocks, kv_blocks
-from app.trace.pool_history import PoolHistory
+from app.trace.counts.kv_blocks import KVBlocks, kv_blocks
+from app.trace.counts.pool_history import PoolHistory
 from app.trace.schema import SPACES
 
 Values = NDArray[Any] | list[int | None]

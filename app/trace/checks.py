@@ -13,7 +13,7 @@ from torch import Tensor
 
 from app.pipeline.block_tables import UNKNOWN_BLOCK, is_local_token
 from app.trace.build import StepTensors
-from app.trace.pool_history import RowHistory
+from app.trace.counts.pool_history import RowHistory
 
 MAX_CELLS = 100  # violating cells that a check lists
 

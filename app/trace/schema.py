@@ -9,13 +9,13 @@ from typing import Any
 
 from app.trace.expressions import compile_expression
 from app.trace.space import Space
-from app.trace.spaces.batch import BATCH
-from app.trace.spaces.flatten import FLATTEN
-from app.trace.spaces.kv_cache import KV_CACHE
-from app.trace.spaces.schedule import SCHEDULE
-from app.trace.spaces.state_pool import STATE_POOL
-from app.trace.spaces.tables import BLOCK_TABLES, SLOT_MAPPING
-from app.trace.spaces.update import UPDATE
+from app.trace.stages.batch import BATCH
+from app.trace.stages.flatten import FLATTEN
+from app.trace.stages.kv_cache import KV_CACHE
+from app.trace.stages.schedule import SCHEDULE
+from app.trace.stages.state_pool import STATE_POOL
+from app.trace.stages.tables import BLOCK_TABLES, SLOT_MAPPING
+from app.trace.stages.update import UPDATE
 
 SPACES: Sequence[Space] = (
     *SCHEDULE,

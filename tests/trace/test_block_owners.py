@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from app.errors import ScenarioError
 from app.examples import examples
 from app.scenario import load_plan
-from app.trace import block_owners
-from app.trace.block_owners import BlockMap, BlockRange, PartState, Run, block_map
+from app.trace.counts import block_owners
+from app.trace.counts.block_owners import BlockMap, BlockRange, PartState, Run, block_map
 from app.trace.trace import trace_scenario
 from tests import strategies
 

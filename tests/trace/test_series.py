@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from app.examples import examples
 from app.scenario import load_plan
-from app.trace.series import GroupSeries, pool_series, token_series
+from app.trace.counts.series import GroupSeries, pool_series, token_series
 from app.trace.trace import trace_scenario
 from tests import strategies
 

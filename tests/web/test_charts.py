@@ -10,7 +10,7 @@ import pytest
 
 from app.examples import examples
 from app.i18n import LANGUAGES
-from app.trace import block_owners
+from app.trace.counts import block_owners
 
 if TYPE_CHECKING:
     from fastapi.testclient import TestClient

@@ -14,8 +14,8 @@ import plotly.graph_objects as go
 
 from app.i18n import Translate
 from app.scenario.plan.plan import Plan
-from app.trace.block_owners import BlockMap, Run, block_map, power_of_two
-from app.trace.series import PoolSeries, TokenSeries, pool_series, token_series
+from app.trace.counts.block_owners import BlockMap, Run, block_map, power_of_two
+from app.trace.counts.series import PoolSeries, TokenSeries, pool_series, token_series
 from app.web.charts import texts as chart_texts
 from app.web.charts.texts import Texts, Words
 

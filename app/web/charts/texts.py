@@ -9,8 +9,8 @@ from typing import Any
 
 from app.i18n import Translate
 from app.scenario.plan.plan import Plan
-from app.trace.block_owners import BlockMap, BlockRange, Run
-from app.trace.series import NULL_BLOCK, PoolSeries, TokenSeries
+from app.trace.counts.block_owners import BlockMap, BlockRange, Run
+from app.trace.counts.series import NULL_BLOCK, PoolSeries, TokenSeries
 
 
 class Words:

@@ -4,7 +4,7 @@ from app.pipeline.block_tables import BlockTable
 from app.pipeline.request_state import RequestState
 from app.pipeline.runner import Runner
 from app.trace.space import Case, Source, Space
-from app.trace.spaces.vllm import BLOCK_TABLE, INPUT_BATCH, STATES
+from app.trace.stages.vllm import BLOCK_TABLE, INPUT_BATCH, STATES
 
 _ADDED = "row_status[req_state_idx] == 'added'"
 _UNUSED = "row_status[req_state_idx] == 'unused'"

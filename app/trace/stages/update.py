@@ -2,7 +2,7 @@
 
 from app.pipeline.runner import Runner
 from app.trace.space import Case, Source, Space
-from app.trace.spaces.vllm import INPUT_BATCH, MODEL_RUNNER
+from app.trace.stages.vllm import INPUT_BATCH, MODEL_RUNNER
 
 _UNFINISHED = "seq_lens[batch_idx] < prefill_len[idx_mapping[batch_idx]]"
 

@@ -1,8 +1,8 @@
 """KV cache: where a slot lies in bytes, and the physical blocks in use."""
 
 from app.pipeline.kv_cache import KVCacheLayout
-from app.trace.kv_blocks import kv_blocks
-from app.trace.pool_history import StaleBlocks
+from app.trace.counts.kv_blocks import kv_blocks
+from app.trace.counts.pool_history import StaleBlocks
 from app.trace.space import Case, Source, Space
 
 _BLOCK_OF = "kv_block_indices[kv_block_idx]"

@@ -2,7 +2,7 @@
 
 from app.pipeline.input_batch import flatten, get_dcp_local_seq_lens, prepare_input_ids, prepare_logits
 from app.trace.space import Case, Source, Space
-from app.trace.spaces.vllm import CP_UTILS, INPUT_BATCH
+from app.trace.stages.vllm import CP_UTILS, INPUT_BATCH
 
 _LOGIT_ROW = "bisect(cu_num_logits, logit_idx)"
 _CP_BASE = "seq_lens[batch_idx_padded] // dcp_interleave // dcp_size * dcp_interleave"

@@ -2,7 +2,7 @@
 
 from app.pipeline.input_batch import prepare_batch
 from app.trace.space import Case, Source, Space
-from app.trace.spaces.vllm import INPUT_BATCH, MODEL_RUNNER
+from app.trace.stages.vllm import INPUT_BATCH, MODEL_RUNNER
 
 _BATCH_SOURCE = Source(prepare_batch, ("order = sorted(", "return (int(not"))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from app.scenario.format.model import Config
 from app.scenario.plan.plan import Plan, PlannedStep
-from app.trace.summary import summarise
+from app.trace.counts.summary import summarise
 
 NULL_BLOCK = 0
 

@@ -2,7 +2,7 @@
 
 from app.pipeline.block_tables import BlockTable, is_local_token
 from app.trace.space import Case, Source, Space
-from app.trace.spaces.vllm import BLOCK_TABLE
+from app.trace.stages.vllm import BLOCK_TABLE
 
 _NUM_COMPUTED_OF_ROW = "num_computed_tokens[idx_mapping[batch_idx_padded]]"
 

@@ -3,7 +3,7 @@
 from app.pipeline.request_state import RequestState
 from app.pipeline.runner import Runner
 from app.trace.space import Case, Source, Space
-from app.trace.spaces.vllm import SCHEDULER_OUTPUT, STATES
+from app.trace.stages.vllm import SCHEDULER_OUTPUT, STATES
 
 _SCHEDULE_SOURCE = Source(Runner.step, ("prepare_batch(", "scheduled.num_scheduled_tokens, "))
 
