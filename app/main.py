@@ -17,19 +17,19 @@ from app import __version__
 from app.links.store import LinkStore, open_store
 from app.settings import Settings, pick_device
 from app.trace.schema import describe
-from app.web.links.addresses import Addresses
+from app.web.api.glossary import glossary_router
 from app.web.api.scenarios import api_router, scenario_components
 from app.web.charts.script import script_router
-from app.web.http.compute import compute_limiter
-from app.web.api.glossary import glossary_router
 from app.web.handout.page import handout_router
+from app.web.http.compute import compute_limiter
 from app.web.http.head import HeadAsGet
-from app.web.links.api import links_router, load_link
-from app.web.picture.og import og_router
-from app.web.pages.page import lost_page, pages_router, static_files
 from app.web.http.paths import ForgivenPaths
 from app.web.http.problems import install_error_handlers
+from app.web.links.addresses import Addresses
+from app.web.links.api import links_router, load_link
 from app.web.links.qr import qr_router
+from app.web.pages.page import lost_page, pages_router, static_files
+from app.web.picture.og import og_router
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from app.examples import examples
 from app.scenario import load_plan
-from app.trace.normalise import normalise
 from app.trace.counts.summary import summarise
+from app.trace.normalise import normalise
 from tests.strategies import valid_scenarios
 
 ROOT = Path(__file__).parent.parent

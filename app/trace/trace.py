@@ -20,10 +20,10 @@ from app.scenario.format.model import Config
 from app.scenario.plan.plan import Admission, Plan, PlannedStep
 from app.trace.build import StepTensors, build_spaces, count_values, prepare_step
 from app.trace.checks import MAX_CELLS, Check, check_step
-from app.trace.normalise import normalise
 from app.trace.counts.pool_history import PoolHistory
 from app.trace.counts.summary import summarise
 from app.trace.counts.usage import measure_usage
+from app.trace.normalise import normalise
 
 MAX_VALUES = 4_194_304
 ENGINE = "vllm 0.33.0"

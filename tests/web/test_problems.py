@@ -10,8 +10,8 @@ from fastapi.testclient import TestClient
 from starlette.exceptions import HTTPException
 
 from app.errors import Fault, ScenarioError
-from app.web.pages.page import lost_page
 from app.web.http.problems import install_error_handlers
+from app.web.pages.page import lost_page
 
 
 @pytest.fixture

@@ -20,14 +20,14 @@ from PIL import Image
 
 from app.examples import examples
 from app.scenario.format.link import encode_link
-from app.web.picture import og
 from app.web.identity import identities
+from app.web.pages.unfurl import MAX_LINK_LENGTH
+from app.web.picture import og
 from app.web.picture.canvas import HEIGHT, WIDTH
 from app.web.picture.content import MAX_CELLS, MAX_COST, Card, cost_of, make_card
 from app.web.picture.drawing import drawable_language, fonts, render
 from app.web.picture.lettering import Lettering
 from app.web.picture.palette import tokens
-from app.web.pages.unfurl import MAX_LINK_LENGTH
 from tests.scenario.faults import of, request, step, worked
 from tests.strategies import invalid_scenarios, valid_scenarios
 

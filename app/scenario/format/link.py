@@ -3,8 +3,8 @@
     1 + base64url(raw deflate of the compact scenario, as JSON in UTF-8) + ~ + CRC-32 of all characters before the ~
 
 `1` is the version. The checksum is 4 bytes, big-endian, as base64url too: 6 characters, so "1abc" is followed by
-`~o7bYCA`. No part of it is padded. static/js/core/address/link.js does the same in a browser; the bytes of two deflate engines
-differ, what they decode to does not.
+`~o7bYCA`. No part of it is padded. static/js/core/address/link.js does the same in a browser; the bytes of two deflate
+engines differ, what they decode to does not.
 
 Reading forgives what mail and chat programs do to a link, and nothing else: line breaks and spaces in it, percent
 encoding, the backslashes of Markdown, punctuation around it, the rest of the address. Any other change is found.

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Any
 
 from app.errors import MAX_FAULTS, Fault, remove
-from app.scenario.plan.block_pool import BlockPool
 from app.scenario.format.model import Config
+from app.scenario.plan.block_pool import BlockPool
 
 UNKNOWN_BLOCK = -1  # stands for a null in the scenario
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from app.errors import Fault, pointer, remove, replace
-from app.scenario.plan.blocks import BlockLedger
 from app.scenario.format.model import Initial, Scenario, num_given
+from app.scenario.plan.blocks import BlockLedger
 from app.scenario.plan.plan import Admission
-from app.scenario.plan.token_ids import rule_token_id
 from app.scenario.plan.progress import WalkingRequest
+from app.scenario.plan.token_ids import rule_token_id
 
 
 def enter_initial(

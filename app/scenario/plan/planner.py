@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.errors import Fault, ScenarioError, pointer, remove, replace
+from app.scenario.format.limits import MAX_GIVEN_BLOCKS
+from app.scenario.format.model import MAX_REQ_ID_LENGTH, Scenario, Step, num_given
 from app.scenario.plan.block_pool import BlockPool
 from app.scenario.plan.blocks import BlockLedger
 from app.scenario.plan.initial import enter_initial
-from app.scenario.format.limits import MAX_GIVEN_BLOCKS
-from app.scenario.format.model import MAX_REQ_ID_LENGTH, Scenario, Step, num_given
 from app.scenario.plan.plan import Admission, Plan, PlannedRequest, PlannedStep, RequestFacts, Stopped
+from app.scenario.plan.progress import WalkingRequest, walking_requests
 from app.scenario.plan.step_checks import count_faults, hit_faults, sampled_faults
 from app.scenario.plan.token_ids import draft_token_ids, sampled_token_ids
-from app.scenario.plan.progress import WalkingRequest, walking_requests
 
 
 def plan_scenario(scenario: Scenario, known_faults: Sequence[Fault] = ()) -> Plan:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.errors import Fault
-from app.scenario.plan.blocks import Holder
 from app.scenario.format.model import Scenario
+from app.scenario.plan.blocks import Holder
 from app.scenario.plan.token_ids import token_id_base
 
 

@@ -21,10 +21,10 @@ from app.scenario import load_plan
 from app.scenario.format.model import Scenario
 from app.trace.schema import describe
 from app.trace.trace import encode_trace
-from app.web.http.body import read_body
-from app.web.charts.script import describe_script
-from app.web.charts.figures import build_charts
 from app.web.api.notation import Read, reader_of, scenario_content
+from app.web.charts.figures import build_charts
+from app.web.charts.script import describe_script
+from app.web.http.body import read_body
 from app.web.http.problems import LanguageQuery, request_language
 
 _PROBLEM: dict[str, Any] = {

@@ -23,8 +23,6 @@ from app.errors import ScenarioError
 from app.i18n import Language, translate
 from app.trace.schema import SPACES
 from app.trace.trace import ENGINE
-from app.web.links.addresses import Addresses, root_path
-from app.web.links.asked import Asked, OpenLink, asked_scenario
 from app.web.handout.fit import name_lines
 from app.web.handout.lines import NOT_SHOWN, STAGES
 from app.web.handout.make import MAX_STEPS, Handout, make_handout, say
@@ -38,8 +36,10 @@ from app.web.handout.query import (
     scenario_pairs,
     steps_text,
 )
-from app.web.pages.page import LANGUAGE_NAMES, TEMPLATES
 from app.web.http.problems import describe_fault, request_language
+from app.web.links.addresses import Addresses, root_path
+from app.web.links.asked import Asked, OpenLink, asked_scenario
+from app.web.pages.page import LANGUAGE_NAMES, TEMPLATES
 
 MAX_FAULTS = 20
 LONGEST_ADDRESS = 260  # characters of a link that paper can carry

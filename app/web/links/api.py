@@ -27,10 +27,10 @@ from app.links.store import (
 )
 from app.scenario.format.model import Scenario
 from app.scenario.format.parse import parse_json, parse_scenario
-from app.web.links.addresses import Addresses
-from app.web.http.body import read_body
 from app.web.api.notation import reader_of, scenario_content
+from app.web.http.body import read_body
 from app.web.http.problems import LanguageQuery, problem_response, request_language
+from app.web.links.addresses import Addresses
 from app.web.links.rate_limit import RateLimit, client_key
 
 _PROBLEM: dict[str, Any] = {

@@ -14,8 +14,8 @@ from fastapi.responses import Response
 
 from app.errors import Fault, ScenarioError
 from app.links.identity import read_link_id
-from app.web.links.addresses import Addresses
 from app.web.http.problems import LanguageQuery
+from app.web.links.addresses import Addresses
 
 # Longer ones become so dense that a phone no longer reads them off a projector.
 MAX_LENGTH = 1_200

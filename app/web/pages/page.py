@@ -25,13 +25,13 @@ from starlette.types import Scope
 from app.examples import examples
 from app.i18n import Language, catalogue, translate
 from app.scenario.format.model import Scenario
-from app.web.links.addresses import Addresses, root_path
-from app.web.links.asked import DEFAULT_EXAMPLE, Asked, OpenLink, asked_link, asked_scenario, parameter
 from app.web.handout.query import handout_of_page
 from app.web.http.problems import request_language
+from app.web.links.addresses import Addresses, root_path
+from app.web.links.asked import DEFAULT_EXAMPLE, Asked, OpenLink, asked_link, asked_scenario, parameter
 from app.web.pages.unfurl import unfurl
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 STATIC = ROOT / "static"
 TEMPLATES = ROOT / "templates"
 LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
@@ -225,5 +225,5 @@ def json_for_script(data: object) -> str:
 def _files(folder: str, suffix: str) -> tuple[str, ...]:
     """Paths below `static/`, the design tokens before the stylesheets that use them."""
     found = [path for path in sorted((STATIC / folder).rglob(f"*{suffix}")) if path.name not in CLASSIC_SCRIPTS]
-    found.sort(key=lambda path: path.name != "tokens.css")
+    found.sort(key=lambda path: (path.name != "tokens.css", path.name))  # by name: rooms do not decide the cascade
     return tuple(path.relative_to(STATIC).as_posix() for path in found)

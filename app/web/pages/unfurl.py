@@ -12,8 +12,8 @@ from fastapi import Request
 from app.i18n import LANGUAGES, Language, translate
 from app.web.links.addresses import Addresses
 from app.web.links.asked import Asked, one_line
-from app.web.picture.og import asked_step
 from app.web.picture.canvas import HEIGHT, WIDTH
+from app.web.picture.og import asked_step
 
 MAX_DESCRIPTION_LENGTH = 200
 MAX_LINK_LENGTH = 6_000  # of `s` in the address of a picture: programs that unfurl take no longer ones

@@ -18,10 +18,10 @@ from fastapi.responses import Response
 from starlette.datastructures import QueryParams
 
 from app.errors import Fault, ScenarioError
+from app.web.http.problems import LanguageQuery, problem_response, request_language
 from app.web.links.asked import Asked, OpenLink, asked_scenario
 from app.web.picture.content import make_card
 from app.web.picture.drawing import drawable_language, fonts, render
-from app.web.http.problems import LanguageQuery, problem_response, request_language
 
 MAX_PICTURES = 128  # kept in memory, some 60 KiB each
 MAX_AT_ONCE = 16  # two of them drawn, at about a second each: programs that unfurl wait no longer
