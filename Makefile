@@ -32,10 +32,11 @@ bench: ## Print figures of speed, as ratios taken in one run
 	@$(python) -m tests.bench_links
 	@$(python) -m tests.bench_page
 
-format: ## Lay the Python code out
+format: ## Lay the code out: Python, JavaScript, style sheets
 	@$(setup) test
 	@$(python) -m ruff check --quiet --fix-only --select I .
 	@$(python) -m ruff format .
+	@tests/js/node_modules/.bin/biome format --write .
 
 clean: ## Remove what the other targets made
 	@rm -rf .venv tests/js/node_modules .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

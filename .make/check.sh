@@ -11,6 +11,7 @@ check() {
 }
 
 check format .venv/bin/python -m ruff format --check --quiet .
+check format-javascript tests/js/node_modules/.bin/biome format --reporter=summary .
 check lint .venv/bin/python -m ruff check --quiet .
 check types .venv/bin/python -m mypy
 check imports .venv/bin/lint-imports --no-logo

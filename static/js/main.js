@@ -56,11 +56,19 @@ const embedded = (/** @type {string} */ id) => JSON.parse(document.getElementByI
 const boot = embedded('pw-boot');
 const t = translator(embedded('pw-catalogue'));
 const root = /** @type {HTMLElement} */ (document.querySelector('[data-workbench]'));
-const elements = ['pw-notices', 'pw-title', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-find', 'pw-inspector'].map((name) => /** @type {any} */ (document.querySelector(name)));
+const elements = ['pw-notices', 'pw-title', 'pw-schedule', 'pw-rail', 'pw-board', 'pw-find', 'pw-inspector'].map(
+  (name) => /** @type {any} */ (document.querySelector(name)),
+);
 const live = /** @type {HTMLElement} */ (document.querySelector('[data-live]'));
 const lighting = new Lighting(root);
 
-const bench = new Workbench({ api: new Api(boot.root, boot.lang), schema: new Schema(embedded('pw-schema')), t, lang: boot.lang, draw });
+const bench = new Workbench({
+  api: new Api(boot.root, boot.lang),
+  schema: new Schema(embedded('pw-schema')),
+  t,
+  lang: boot.lang,
+  draw,
+});
 /** @type {Record<string, any>} coordinates of the cell looked at */
 let coordinates = {};
 let announced = '';
@@ -93,7 +101,10 @@ function draw(view) {
   reveal(view);
 }
 
-/** What of the page is shown is up to the style sheets; where nothing is edited, the schedule is a plain table. @param {View} view */
+/**
+ * What of the page is shown is up to the style sheets; where nothing is edited, the schedule is a plain table.
+ * @param {View} view
+ */
 function showMode(view) {
   const { dataset } = document.documentElement;
   if (view.mode === 'board') delete dataset.view;
@@ -142,7 +153,8 @@ function announce(view) {
     return;
   }
   announced = place;
-  const sentence = view.faults.length > 0 ? view.faults[0].message : isKeptBack ? t('present.kept_back') : sentenceAt(view, view.stage);
+  const sentence =
+    view.faults.length > 0 ? view.faults[0].message : isKeptBack ? t('present.kept_back') : sentenceAt(view, view.stage);
   live.textContent = t('announce', { step: view.index, stage: t(`stage.${view.stage}`), sentence });
 }
 
@@ -188,7 +200,8 @@ function connectPointer() {
   // What comes to lie under a pointer that rests was not pointed at: a scenario opens at what is pinned.
   let rest = '';
   const placeOf = (/** @type {PointerEvent} */ { clientX, clientY }) => `${clientX},${clientY}`;
-  for (const type of /** @type {const} */ (['pointermove', 'pointerdown'])) addEventListener(type, (event) => (rest = placeOf(event)), { passive: true });
+  for (const type of /** @type {const} */ (['pointermove', 'pointerdown']))
+    addEventListener(type, (event) => (rest = placeOf(event)), { passive: true });
   root.addEventListener('pointerover', (event) => {
     if (event.pointerType === 'touch' || (!bench.hover && placeOf(event) === rest)) return;
     const cell = cellOf(event.target);
@@ -209,7 +222,8 @@ function connectPointer() {
   });
   root.addEventListener('focusout', (event) => {
     const to = event.relatedTarget;
-    if (!bench.focus || (isInInspector(to) && !bench.pinned()) || (to instanceof Element && to.closest('[data-cell]'))) return;
+    if (!bench.focus || (isInInspector(to) && !bench.pinned()) || (to instanceof Element && to.closest('[data-cell]')))
+      return;
     bench.focus = null;
     lookedElsewhere();
   });
@@ -277,12 +291,19 @@ function connectElements() {
     if (kept) entrances.openAs(() => kept.scenario, { kind: 'draft', name: kept.id });
   });
   on('link', ({ text }) => entrances.openLink(text));
-  on('new', () => entrances.openAs(() => ({ version: 1, requests: [], steps: [] }), { kind: 'draft', name: drafts.newId() }));
+  on('new', () =>
+    entrances.openAs(() => ({ version: 1, requests: [], steps: [] }), { kind: 'draft', name: drafts.newId() }),
+  );
   on('edit', (what) => bench.edit((draft) => changed(draft, what)));
 }
 
-const charts = new ChartsControl(bench, /** @type {any} */ (document.querySelector('pw-charts')), /** @type {HTMLElement} */ (document.querySelector('[data-charts]')));
-const pathOf = (/** @type {import('./page/state/workbench.js').Origin} */ { kind, name }) => (kind === 'short' ? `${boot.root}/s/${name}` : kind === 'nothing' ? location.pathname : `${boot.root}/`);
+const charts = new ChartsControl(
+  bench,
+  /** @type {any} */ (document.querySelector('pw-charts')),
+  /** @type {HTMLElement} */ (document.querySelector('[data-charts]')),
+);
+const pathOf = (/** @type {import('./page/state/workbench.js').Origin} */ { kind, name }) =>
+  kind === 'short' ? `${boot.root}/s/${name}` : kind === 'nothing' ? location.pathname : `${boot.root}/`;
 const bar = new AddressBar(globalThis, pathOf);
 const entrances = new Entrances(bench, boot, bar);
 const share = new ShareControl(bench, boot);
@@ -294,7 +315,9 @@ const embedding = new Embedding(bench, root, pathOf);
 connectElements();
 connectPointer();
 connectTheme(t);
-connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')), (event, singleKeys) => presenter.key(event, singleKeys));
+connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')), (event, singleKeys) =>
+  presenter.key(event, singleKeys),
+);
 connectFinding(bench);
 connectGlossary(bench, t);
 connectPrint(bench, t);

@@ -1,5 +1,6 @@
 // @ts-check
-// Before the first paint: the theme the reader chose, else the system's, and how the page is shown. A classic script, so that nothing flashes.
+// Before the first paint: the theme the reader chose, else the system's, and how the page is shown. A classic script, so
+// that nothing flashes.
 (() => {
   const view = new URLSearchParams(location.search).get('view');
   if (view === 'present' || view === 'embed') document.documentElement.dataset.view = view;

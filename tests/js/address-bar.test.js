@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AddressBar } from '../../static/js/page/address/address-bar.js';
 
-/** A browser with a clock that stands until it is moved. @param {string} search @param {{navigation?: string, stored?: Map<string, string>}} [more] */
+/**
+ * A browser with a clock that stands until it is moved.
+ * @param {string} search
+ * @param {{navigation?: string, stored?: Map<string, string>}} [more]
+ */
 function browser(search, { navigation = 'navigate', stored = new Map() } = {}) {
   const location = { pathname: '/', search };
   const entries = [search];
@@ -30,7 +34,11 @@ function browser(search, { navigation = 'navigate', stored = new Map() } = {}) {
         entries.push(location.search);
       },
     },
-    sessionStorage: { getItem: (/** @type {string} */ key) => stored.get(key) ?? null, setItem: (/** @type {string} */ key, /** @type {string} */ text) => stored.set(key, text), removeItem: (/** @type {string} */ key) => stored.delete(key) },
+    sessionStorage: {
+      getItem: (/** @type {string} */ key) => stored.get(key) ?? null,
+      setItem: (/** @type {string} */ key, /** @type {string} */ text) => stored.set(key, text),
+      removeItem: (/** @type {string} */ key) => stored.delete(key),
+    },
     performance: { now: () => clock.now, getEntriesByType: () => [{ type: navigation }] },
     setTimeout: (/** @type {() => void} */ run, /** @type {number} */ ms) => timers.push([clock.now + ms, run]),
   };
@@ -88,7 +96,10 @@ test('a page that is loaded anew before the bar caught up goes on where it was',
   for (let step = 0; step < 30; step += 1) bar.write(`?s=A&step=${step}`, A);
   const again = browser('?s=A&step=19', { navigation: 'reload', stored: new Map(stored) });
   assert.equal(new AddressBar(again.host).url, '/?s=A&step=29');
-  for (const [search, navigation] of [['?s=A&step=19', 'navigate'], ['?s=C', 'reload']]) {
+  for (const [search, navigation] of [
+    ['?s=A&step=19', 'navigate'],
+    ['?s=C', 'reload'],
+  ]) {
     const other = browser(search, { navigation, stored: new Map(stored) });
     assert.equal(new AddressBar(other.host).url, `/${search}`);
     assert.equal(other.stored.size, 0);
@@ -116,7 +127,11 @@ test('a short link has a path of its own, and leaving it is leaving that path', 
   host.location.pathname = '/s/abc';
   /** @type {string[]} */
   const urls = [];
-  host.history.pushState = host.history.replaceState = (/** @type {any} */ _, /** @type {any} */ __, /** @type {string} */ url) => {
+  host.history.pushState = host.history.replaceState = (
+    /** @type {any} */ _,
+    /** @type {any} */ __,
+    /** @type {string} */ url,
+  ) => {
     urls.push(url);
     const [pathname, search] = url.split('?');
     Object.assign(host.location, { pathname, search: search ? `?${search}` : '' });

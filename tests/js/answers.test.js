@@ -23,20 +23,37 @@ async function answer(status, body) {
 }
 
 test('an answer of another shape is the failure of the server', async () => {
-  for (const body of ['{}', 'null', '[]', '<html>', '{"summary": [], "steps": [null], "stopped": null}', '{"summary": [], "steps": [], "stopped": {}}']) {
+  for (const body of [
+    '{}',
+    'null',
+    '[]',
+    '<html>',
+    '{"summary": [], "steps": [null], "stopped": null}',
+    '{"summary": [], "steps": [], "stopped": {}}',
+  ]) {
     assert.ok((await answer(200, body)) instanceof ServerFailure, body);
   }
   assert.ok((await answer(500, '<html>oops</html>')) instanceof ServerFailure);
   assert.ok((await answer(500, '{"detail": "oops"}')) instanceof ServerFailure);
   assert.ok((await answer(422, 'null')) instanceof ServerFailure);
   assert.ok((await answer(422, '{}')) instanceof ServerFailure, 'a refusal without a word');
-  assert.deepEqual(await answer(200, '{"summary": [], "steps": [], "stopped": null}'), { summary: [], steps: [], stopped: null });
+  assert.deepEqual(await answer(200, '{"summary": [], "steps": [], "stopped": null}'), {
+    summary: [],
+    steps: [],
+    stopped: null,
+  });
 });
 
 test('a refusal keeps its reasons, and a proxy without a server is no answer', async () => {
-  const refused = await answer(422, '{"detail": "no", "errors": [{"where": "/steps/0", "code": "chunk", "message": "too many"}, null, {"where": 5}]}');
+  const refused = await answer(
+    422,
+    '{"detail": "no", "errors": [{"where": "/steps/0", "code": "chunk", "message": "too many"}, null, {"where": 5}]}',
+  );
   assert.ok(refused instanceof Problem);
-  assert.deepEqual(refused.reasons.map(({ message }) => message), ['too many']);
+  assert.deepEqual(
+    refused.reasons.map(({ message }) => message),
+    ['too many'],
+  );
   const gone = await answer(503, '');
   assert.ok(gone instanceof Unreachable && !(gone instanceof ServerFailure));
 });
@@ -48,7 +65,11 @@ test('an answer about other steps is not taken for the one asked for', async () 
 });
 
 test('a damaged draft is left out and its neighbours are kept', () => {
-  const good = { version: 1, requests: [{ req_id: 'A', prompt_len: 'what was typed' }], steps: [{ num_scheduled_tokens: [['A', 'x']] }, {}] };
+  const good = {
+    version: 1,
+    requests: [{ req_id: 'A', prompt_len: 'what was typed' }],
+    steps: [{ num_scheduled_tokens: [['A', 'x']] }, {}],
+  };
   const bad = [
     { ...good, steps: [null] },
     { ...good, steps: [{ num_scheduled_tokens: [5] }] },
@@ -62,7 +83,10 @@ test('a damaged draft is left out and its neighbours are kept', () => {
   ];
   assert.ok(hasOutline(good));
   for (const scenario of bad) assert.ok(!hasOutline(scenario), JSON.stringify(scenario));
-  const kept = [{ id: 'a', saved: 1, title: '', scenario: good }, ...bad.map((scenario, index) => ({ id: `b${index}`, scenario }))];
+  const kept = [
+    { id: 'a', saved: 1, title: '', scenario: good },
+    ...bad.map((scenario, index) => ({ id: `b${index}`, scenario })),
+  ];
   const { whole, damaged } = parse(JSON.stringify(kept));
   assert.deepEqual([whole.map(({ id }) => id), damaged.length, damaged[0]], [['a'], bad.length, 'b0']);
   for (const text of ['{', 'null', '5', '{}']) assert.deepEqual(parse(text), { whole: [], damaged: [''] });
@@ -70,10 +94,31 @@ test('a damaged draft is left out and its neighbours are kept', () => {
 });
 
 test('requests whose names are numbers keep the order of their rows', () => {
-  const json = { index: 0, num_reqs: 0, num_tokens: 0, num_reqs_padded: 0, num_tokens_padded: 0, cudagraph_mode: 'NONE', req_ids: [], req_id_to_index: { 10: 7, 2: 6, 1: 5 }, free_indices: [], events: [], spaces: {}, checks: [] };
+  const json = {
+    index: 0,
+    num_reqs: 0,
+    num_tokens: 0,
+    num_reqs_padded: 0,
+    num_tokens_padded: 0,
+    cudagraph_mode: 'NONE',
+    req_ids: [],
+    req_id_to_index: { 10: 7, 2: 6, 1: 5 },
+    free_indices: [],
+    events: [],
+    spaces: {},
+    checks: [],
+  };
   const step = new Step(json);
   assert.deepEqual([...step.rows.keys()], ['10', '2', '1']);
-  const said = stageSentence(step, 'state-pool', (key, params = {}) => (key === 'summary.pool.row' ? String(params.req_id) : key === 'summary.pool' ? String(params.rows) : key === 'list.separator' ? ', ' : ''));
+  const said = stageSentence(step, 'state-pool', (key, params = {}) =>
+    key === 'summary.pool.row'
+      ? String(params.req_id)
+      : key === 'summary.pool'
+        ? String(params.rows)
+        : key === 'list.separator'
+          ? ', '
+          : '',
+  );
   assert.equal(said, '10, 2, 1');
 });
 

@@ -19,7 +19,8 @@ function sources(folder, suffix) {
 
 test('both languages have the same keys and the same placeholders', () => {
   assert.deepEqual(Object.keys(zh).sort(), Object.keys(en).sort());
-  const names = (/** @type {string} */ text) => [...new Set([...text.matchAll(/\{(\w+)(?::[^{}]*)?\}/g)].map(([, name]) => name))].sort();
+  const names = (/** @type {string} */ text) =>
+    [...new Set([...text.matchAll(/\{(\w+)(?::[^{}]*)?\}/g)].map(([, name]) => name))].sort();
   for (const key of Object.keys(en)) {
     // "1 token" needs no number, and Chinese has no plural: a twin may leave placeholders out.
     if (key.endsWith('.one')) continue;
@@ -28,17 +29,33 @@ test('both languages have the same keys and the same placeholders', () => {
 });
 
 test('Chinese is Chinese, English is English', () => {
-  const same = new Set(['summary.batch', 'summary.update.row', 'summary.all', 'summary.schedule', 'dim.flat_token_idx', 'dim.flat_token_idx_padded', 'dim.logit_idx', 'elements.flat_token_idx', 'problem.detail.one']);
+  const same = new Set([
+    'summary.batch',
+    'summary.update.row',
+    'summary.all',
+    'summary.schedule',
+    'dim.flat_token_idx',
+    'dim.flat_token_idx_padded',
+    'dim.logit_idx',
+    'elements.flat_token_idx',
+    'problem.detail.one',
+  ]);
   for (const key of Object.keys(en)) {
     assert.ok(!/[\u4e00-\u9fff]/.test(en[key]), `${key}: ${en[key]}`);
-    if (!same.has(key) && /[a-z]/.test(en[key].replace(/\{\w+(?::[^{}]*)?\}/g, ''))) assert.ok(/[\u4e00-\u9fff]/.test(zh[key]), `${key}: ${zh[key]}`);
+    if (!same.has(key) && /[a-z]/.test(en[key].replace(/\{\w+(?::[^{}]*)?\}/g, '')))
+      assert.ok(/[\u4e00-\u9fff]/.test(zh[key]), `${key}: ${zh[key]}`);
   }
 });
 
 test('every message that is asked for exists', () => {
   const asked = new Set();
-  for (const source of sources('static/js/', '.js')) for (const [, key] of source.matchAll(/\bt\(\s*'([\w.-]+)'/g)) asked.add(key);
-  for (const source of sources('templates/', '.html')) for (const [, key] of source.matchAll(/\bt\(["']([\w.-]+)["']/g)) asked.add(key);
+  for (const source of sources('static/js/', '.js'))
+    for (const [, key] of source.matchAll(/\bt\(\s*'([\w.-]+)'/g)) asked.add(key);
+  for (const source of sources('templates/', '.html'))
+    for (const [, key] of source.matchAll(/\bt\(["']([\w.-]+)["']/g)) asked.add(key);
   assert.ok(asked.size > 80);
-  assert.deepEqual([...asked].filter((key) => !(key in en)), []);
+  assert.deepEqual(
+    [...asked].filter((key) => !(key in en)),
+    [],
+  );
 });

@@ -13,6 +13,7 @@ for (const [name, scenario, summary] of cases) {
   summary.forEach(({ kinds, num_live }, step) => {
     const guessed = (draft.steps[step].num_scheduled_tokens ?? []).map(([req_id]) => walk.work(step, req_id)?.kind);
     const live = draft.requests.filter((_, row) => walk.where(step, row) === 'live').length;
-    if (JSON.stringify(guessed) !== JSON.stringify(kinds) || live !== num_live) console.log(JSON.stringify({ name, step, guessed, kinds, live, num_live }));
+    if (JSON.stringify(guessed) !== JSON.stringify(kinds) || live !== num_live)
+      console.log(JSON.stringify({ name, step, guessed, kinds, live, num_live }));
   });
 }

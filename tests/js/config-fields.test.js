@@ -5,7 +5,12 @@ import { test } from 'node:test';
 import * as config from '../../static/js/core/scenario/config-fields.js';
 import { toDraft } from '../../static/js/core/scenario/edits.js';
 
-const integer = (/** @type {number} */ value, /** @type {number} */ maximum = 100) => ({ type: 'integer', default: value, minimum: 1, maximum });
+const integer = (/** @type {number} */ value, /** @type {number} */ maximum = 100) => ({
+  type: 'integer',
+  default: value,
+  minimum: 1,
+  maximum,
+});
 /** As the server describes the format, in small. */
 const schema = {
   properties: {
@@ -23,7 +28,12 @@ const schema = {
         max_model_len: integer(128),
         num_blocks: integer(128),
         num_speculative_tokens: integer(0, 16),
-        kv_cache_groups: { type: 'array', items: { $ref: '#/$defs/Group' }, maxItems: 3, default: [{ name: 'full', block_size: 16, sliding_window: null }] },
+        kv_cache_groups: {
+          type: 'array',
+          items: { $ref: '#/$defs/Group' },
+          maxItems: 3,
+          default: [{ name: 'full', block_size: 16, sliding_window: null }],
+        },
         cudagraph: { $ref: '#/$defs/Graph', default: { mode: 'NONE', capture_sizes: [] } },
         context_parallel: { $ref: '#/$defs/One', default: {} },
         block_pool: { $ref: '#/$defs/One', default: {} },
@@ -39,7 +49,12 @@ const schema = {
         sliding_window: { anyOf: [integer(1), { type: 'null' }], default: null },
       },
     },
-    Graph: { properties: { mode: { type: 'string', enum: ['NONE', 'FULL'], default: 'NONE' }, capture_sizes: { type: 'array', items: integer(1, 64), default: [] } } },
+    Graph: {
+      properties: {
+        mode: { type: 'string', enum: ['NONE', 'FULL'], default: 'NONE' },
+        capture_sizes: { type: 'array', items: integer(1, 64), default: [] },
+      },
+    },
     One: { properties: { size: integer(1) } },
   },
 };
@@ -48,7 +63,13 @@ const draft = toDraft({
   version: 1,
   requests: [{ req_id: 'A', prompt_len: 4, initial: { block_ids: [[1], [2]] } }],
   steps: [{ num_scheduled_tokens: { A: 4 }, new_block_ids: { A: [[3], [4]] } }],
-  config: { max_num_reqs: 4, kv_cache_groups: [{ name: 'full', block_size: 16 }, { name: 'window', block_size: 32, sliding_window: 8 }] },
+  config: {
+    max_num_reqs: 4,
+    kv_cache_groups: [
+      { name: 'full', block_size: 16 },
+      { name: 'window', block_size: 32, sliding_window: 8 },
+    ],
+  },
 });
 const bare = toDraft({ version: 1, requests: [], steps: [] });
 
@@ -59,12 +80,29 @@ function field(key, of = draft) {
 }
 
 test('every field that the format has is in a section, with its kind, bounds and default', () => {
-  assert.deepEqual(config.sections(schema, bare).map(({ name }) => name), ['limits', 'kv_cache_groups', 'speculation', 'cudagraph', 'context_parallel', 'block_pool', 'kv_cache', 'new_object', 'other', 'about']);
+  assert.deepEqual(
+    config.sections(schema, bare).map(({ name }) => name),
+    [
+      'limits',
+      'kv_cache_groups',
+      'speculation',
+      'cudagraph',
+      'context_parallel',
+      'block_pool',
+      'kv_cache',
+      'new_object',
+      'other',
+      'about',
+    ],
+  );
   const { kind, fallback, minimum, maximum } = field('max_num_reqs');
   assert.deepEqual({ kind, fallback, minimum, maximum }, { kind: 'integer', fallback: 8, minimum: 1, maximum: 100 });
   assert.deepEqual([field('cudagraph.mode').kind, field('cudagraph.mode').choices], ['choice', ['NONE', 'FULL']]);
   assert.deepEqual([field('cudagraph.capture_sizes').kind, field('cudagraph.capture_sizes').maximum], ['integers', 64]);
-  assert.deepEqual([field('kv_cache_groups.sliding_window').kind, field('kv_cache_groups.sliding_window').isNullable], ['integer', true]);
+  assert.deepEqual(
+    [field('kv_cache_groups.sliding_window').kind, field('kv_cache_groups.sliding_window').isNullable],
+    ['integer', true],
+  );
   assert.deepEqual(field('kv_cache_groups.block_size').path, ['config', 'kv_cache_groups', 1, 'block_size']);
   assert.equal(field('strict').kind, 'boolean');
 });
@@ -76,7 +114,9 @@ test('the default is not in the draft, and takes its empty object with it', () =
   assert.equal(config.isChanged(full, mode), true);
   assert.deepEqual(config.setField(schema, full, mode, 'NONE'), bare);
   assert.equal(config.valueOf(bare, mode), 'NONE');
-  assert.deepEqual(config.setField(schema, draft, field('max_num_reqs'), 8).config, { kv_cache_groups: draft.config.kv_cache_groups });
+  assert.deepEqual(config.setField(schema, draft, field('max_num_reqs'), 8).config, {
+    kv_cache_groups: draft.config.kv_cache_groups,
+  });
   assert.equal(bare.config, undefined, 'the draft it came from is left alone');
 });
 
@@ -107,14 +147,28 @@ test('groups come and go; named blocks lose the part of a group that goes', () =
   assert.deepEqual(without.config.kv_cache_groups, [{ name: 'window', block_size: 32, sliding_window: 8 }]);
   assert.deepEqual(without.steps[0].new_block_ids, { A: [[4]] });
   assert.deepEqual(without.requests[0].initial.block_ids, [[2]]);
-  assert.equal(config.removeGroup(schema, draft, 1).config.kv_cache_groups, undefined, 'the one that is left is the default');
-  assert.deepEqual(config.removeGroup(schema, three, 2).steps[0].new_block_ids, { A: [[3], [4]] }, 'lists of another length are left alone');
-  assert.deepEqual(config.groupsOf(schema, bare).map(({ name }) => name), ['full']);
+  assert.equal(
+    config.removeGroup(schema, draft, 1).config.kv_cache_groups,
+    undefined,
+    'the one that is left is the default',
+  );
+  assert.deepEqual(
+    config.removeGroup(schema, three, 2).steps[0].new_block_ids,
+    { A: [[3], [4]] },
+    'lists of another length are left alone',
+  );
+  assert.deepEqual(
+    config.groupsOf(schema, bare).map(({ name }) => name),
+    ['full'],
+  );
 });
 
 test('a field of a group is set in that group alone', () => {
   const next = config.setField(schema, draft, field('kv_cache_groups.sliding_window'), null);
-  assert.deepEqual(next.config.kv_cache_groups, [{ name: 'full', block_size: 16 }, { name: 'window', block_size: 32 }]);
+  assert.deepEqual(next.config.kv_cache_groups, [
+    { name: 'full', block_size: 16 },
+    { name: 'window', block_size: 32 },
+  ]);
   const sized = config.setField(schema, bare, field('kv_cache_groups.block_size', bare), 8);
   assert.deepEqual(sized.config, { kv_cache_groups: [{ name: 'full', block_size: 8 }] });
 });

@@ -5,7 +5,12 @@ import { test } from 'node:test';
 import { Problem, ServerFailure, Unreachable } from '../../static/js/page/api.js';
 import { Course } from '../../static/js/page/state/course.js';
 
-/** A trace whose steps arrive when the test says so. @param {string} name @param {number} numSteps @param {number[]} there */
+/**
+ * A trace whose steps arrive when the test says so.
+ * @param {string} name
+ * @param {number} numSteps
+ * @param {number[]} there
+ */
 function fake(name, numSteps, there = []) {
   const steps = new Set(there);
   /** @type {{index: number, answer: (error?: Error) => Promise<void>}[]} */
@@ -58,7 +63,10 @@ test('a step change while an edit is in the air goes to the edited schedule', as
   assert.deepEqual(now(), ['old', 0, 'schedule', true], 'step 30 of the new schedule is not there yet');
   await next.asked[1].answer();
   assert.deepEqual(now(), ['new', 30, 'schedule', false]);
-  assert.deepEqual(next.asked.map(({ index }) => index), [0, 30]);
+  assert.deepEqual(
+    next.asked.map(({ index }) => index),
+    [0, 30],
+  );
 });
 
 test('a refused edit is said, and the step asked for is shown on the board that stays', async () => {
@@ -104,11 +112,17 @@ test('held keys count from the place wanted last, and only that is fetched', asy
   const { course, now } = courseOf(board);
   for (let press = 0; press < 30; press += 1) course.go({ step: course.place.step + 1 });
   await settled();
-  assert.deepEqual(board.asked.map(({ index }) => index), [30]);
+  assert.deepEqual(
+    board.asked.map(({ index }) => index),
+    [30],
+  );
   for (let press = 0; press < 50; press += 1) course.go({ step: course.place.step + 1 });
   course.go({ stage: 'update' });
   await board.asked[0].answer();
-  assert.deepEqual(board.asked.map(({ index }) => index), [30, 59]);
+  assert.deepEqual(
+    board.asked.map(({ index }) => index),
+    [30, 59],
+  );
   await board.asked[1].answer();
   assert.deepEqual(now(), ['board', 59, 'update', false]);
 });

@@ -4,25 +4,58 @@ import { test } from 'node:test';
 import * as details from '../../static/js/core/scenario/details.js';
 import { toDraft } from '../../static/js/core/scenario/edits.js';
 
-const draft = toDraft({ version: 1, requests: [{ req_id: 'A', prompt_len: 24 }], steps: [{ num_scheduled_tokens: [['A', 24]] }, { num_scheduled_tokens: [['A', 1]] }] });
+const draft = toDraft({
+  version: 1,
+  requests: [{ req_id: 'A', prompt_len: 24 }],
+  steps: [{ num_scheduled_tokens: [['A', 24]] }, { num_scheduled_tokens: [['A', 1]] }],
+});
 
 test('a number is how many, several or brackets are ids, anything else stays as it is', () => {
-  for (const [text, value] of /** @type {[string, any][]} */ ([['3', 3], [' ３ ', 3], ['', undefined], ['[3]', [3]], ['3, 5', [3, 5]], ['3 5', [3, 5]], ['（3，5）', [3, 5]], ['-1, 4', [-1, 4]], ['3, x', '3, x'], ['x', 'x']])) {
+  for (const [text, value] of /** @type {[string, any][]} */ ([
+    ['3', 3],
+    [' ３ ', 3],
+    ['', undefined],
+    ['[3]', [3]],
+    ['3, 5', [3, 5]],
+    ['3 5', [3, 5]],
+    ['（3，5）', [3, 5]],
+    ['-1, 4', [-1, 4]],
+    ['3, x', '3, x'],
+    ['x', 'x'],
+  ])) {
     assert.deepEqual(details.readIds(text), value, text);
     if (Array.isArray(value)) assert.deepEqual(details.readIds(details.showIds(value)), value);
   }
-  assert.deepEqual([details.readBlocks('12'), details.readBlocks('12, ?'), details.readBlocks('[]'), details.readBlocks(''), details.readBlocks('a')], [[12], [12, null], [], undefined, 'a']);
+  assert.deepEqual(
+    [
+      details.readBlocks('12'),
+      details.readBlocks('12, ?'),
+      details.readBlocks('[]'),
+      details.readBlocks(''),
+      details.readBlocks('a'),
+    ],
+    [[12], [12, null], [], undefined, 'a'],
+  );
   assert.deepEqual(details.readBlocks(details.showBlocks([7, null])), [7, null]);
-  assert.deepEqual([details.showIds(undefined), details.showIds([]), details.showBlocks(undefined), details.showBlocks([])], ['', '[]', '', '[]']);
+  assert.deepEqual(
+    [details.showIds(undefined), details.showIds([]), details.showBlocks(undefined), details.showBlocks([])],
+    ['', '[]', '', '[]'],
+  );
 });
 
 test('drafts are part of the count, and accepted ones are sampled with one more', () => {
   const drafted = details.setDrafts(draft, 1, 'A', '2');
   assert.deepEqual(drafted.steps[1], { num_scheduled_tokens: [['A', 3]], draft_token_ids: { A: 2 } });
-  assert.deepEqual(details.setDrafts(drafted, 1, 'A', '[9]').steps[1], { num_scheduled_tokens: [['A', 2]], draft_token_ids: { A: [9] } });
+  assert.deepEqual(details.setDrafts(drafted, 1, 'A', '[9]').steps[1], {
+    num_scheduled_tokens: [['A', 2]],
+    draft_token_ids: { A: [9] },
+  });
   assert.deepEqual(details.setDrafts(drafted, 1, 'A', '').steps[1], draft.steps[1]);
   assert.deepEqual(details.setDrafts(drafted, 1, 'A', '0').steps[1], draft.steps[1]);
-  assert.deepEqual(details.setDrafts(drafted, 1, 'A', 'x').steps[1], { num_scheduled_tokens: [['A', 3]], draft_token_ids: { A: 'x' } });
+  assert.deepEqual(details.setDrafts(drafted, 1, 'A', 'x').steps[1], {
+    num_scheduled_tokens: [['A', 3]],
+    draft_token_ids: { A: 'x' },
+  });
   const accepted = details.setAccepted(drafted, 1, 'A', '1');
   assert.deepEqual(accepted.steps[1].sampled_token_ids, { A: 2 });
   assert.equal(details.acceptedOf(2), 1);

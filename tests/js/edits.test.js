@@ -7,22 +7,44 @@ import { Undo, placeOfChange } from '../../static/js/core/scenario/history.js';
 const draft = edits.toDraft({
   version: 1,
   start_step: 1,
-  requests: [{ req_id: 'B', prompt_len: 31 }, { req_id: 'A', prompt_len: 24 }],
+  requests: [
+    { req_id: 'B', prompt_len: 31 },
+    { req_id: 'A', prompt_len: 24 },
+  ],
   steps: [
     { num_scheduled_tokens: { B: 31, A: 16 }, new_block_ids: { B: [[37, 12]], A: [[81, 44]] } },
-    { num_scheduled_tokens: [['B', 1], ['A', 8]], finished_req_ids: ['A'] },
+    {
+      num_scheduled_tokens: [
+        ['B', 1],
+        ['A', 8],
+      ],
+      finished_req_ids: ['A'],
+    },
   ],
 });
 
 test('counts become pairs, whose order is kept', () => {
-  assert.deepEqual(draft.steps[0].num_scheduled_tokens, [['B', 31], ['A', 16]]);
+  assert.deepEqual(draft.steps[0].num_scheduled_tokens, [
+    ['B', 31],
+    ['A', 16],
+  ]);
   const numbered = edits.setScheduled(edits.toDraft({ version: 1, requests: [], steps: [{}] }), 0, '10', 3);
-  assert.deepEqual(edits.setScheduled(numbered, 0, '2', 4).steps[0].num_scheduled_tokens, [['10', 3], ['2', 4]]);
+  assert.deepEqual(edits.setScheduled(numbered, 0, '2', 4).steps[0].num_scheduled_tokens, [
+    ['10', 3],
+    ['2', 4],
+  ]);
 });
 
 test('a count is replaced in its place, added at the end, or taken away', () => {
-  assert.deepEqual(edits.setScheduled(draft, 1, 'B', 2).steps[1].num_scheduled_tokens, [['B', 2], ['A', 8]]);
-  assert.deepEqual(edits.setScheduled(draft, 1, 'C', 5).steps[1].num_scheduled_tokens, [['B', 1], ['A', 8], ['C', 5]]);
+  assert.deepEqual(edits.setScheduled(draft, 1, 'B', 2).steps[1].num_scheduled_tokens, [
+    ['B', 2],
+    ['A', 8],
+  ]);
+  assert.deepEqual(edits.setScheduled(draft, 1, 'C', 5).steps[1].num_scheduled_tokens, [
+    ['B', 1],
+    ['A', 8],
+    ['C', 5],
+  ]);
   assert.deepEqual(edits.setScheduled(draft, 1, 'B', null).steps[1].num_scheduled_tokens, [['A', 8]]);
   assert.equal(edits.scheduled(draft, 1, 'B'), 1);
   assert.equal(edits.scheduled(draft, 1, 'Q'), undefined);
@@ -63,7 +85,13 @@ test('a repair is applied as a JSON patch', () => {
     { op: 'remove', path: '/steps/1/finished_req_ids' },
     { op: 'add', path: '/steps/1/num_scheduled_tokens/-', value: ['C', 1] },
   ]);
-  assert.deepEqual(repaired.steps[1], { num_scheduled_tokens: [['B', 1], ['A', 3], ['C', 1]] });
+  assert.deepEqual(repaired.steps[1], {
+    num_scheduled_tokens: [
+      ['B', 1],
+      ['A', 3],
+      ['C', 1],
+    ],
+  });
   assert.deepEqual(edits.pointerKeys('/requests/0/a~1b~0c'), ['requests', '0', 'a/b~c']);
 });
 
@@ -102,8 +130,15 @@ test('where two drafts differ is a cell of the later one', () => {
 });
 
 test('what is said of the tokens of a request comes and goes alone, whatever the request is called', () => {
-  const named = edits.toDraft({ version: 1, requests: [{ req_id: 'constructor', prompt_len: 4 }], steps: [{ num_scheduled_tokens: [['constructor', 4]] }] });
-  assert.equal(edits.detailOf(edits.setDetail(named, 0, 'X', 'draft_token_ids', 1).steps[0], 'draft_token_ids', 'constructor'), undefined);
+  const named = edits.toDraft({
+    version: 1,
+    requests: [{ req_id: 'constructor', prompt_len: 4 }],
+    steps: [{ num_scheduled_tokens: [['constructor', 4]] }],
+  });
+  assert.equal(
+    edits.detailOf(edits.setDetail(named, 0, 'X', 'draft_token_ids', 1).steps[0], 'draft_token_ids', 'constructor'),
+    undefined,
+  );
   const said = edits.setDetail(named, 0, 'constructor', 'draft_token_ids', 2);
   assert.equal(edits.detailOf(said.steps[0], 'draft_token_ids', 'constructor'), 2);
   assert.deepEqual(edits.dropDetails(said, 0, 'constructor'), named);

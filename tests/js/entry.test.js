@@ -8,7 +8,11 @@ import { walkOf } from '../../static/js/core/scenario/walk.js';
 
 const draft = toDraft({
   version: 1,
-  requests: [{ req_id: 'F', prompt_len: 40 }, { req_id: 'H', prompt_len: 10 }, { req_id: 'G', prompt_len: 12 }],
+  requests: [
+    { req_id: 'F', prompt_len: 40 },
+    { req_id: 'H', prompt_len: 10 },
+    { req_id: 'G', prompt_len: 12 },
+  ],
   steps: [
     { num_scheduled_tokens: { F: 40, H: 10 } },
     { finished_req_ids: ['F'], num_scheduled_tokens: { H: 1, G: 12 } },
@@ -18,13 +22,38 @@ const draft = toDraft({
 });
 
 test('what is typed is a count, a mark, nothing, or no entry at all', () => {
-  for (const [text, entry] of /** @type {[string, any][]} */ ([['8', 8], [' ８ ', 8], ['0', null], ['00', null], ['', null], ['f', 'finish'], ['F', 'finish'], ['结束', 'finish'], ['preempt', 'preempt'], ['抢占', 'preempt'], ['-1', '-1'], ['8.5', '8.5'], ['x', 'x'], ['1,024', 1024], ['1,02', '1,02'], ['12,', '12,'], ['99999999999', '99999999999']])) {
+  for (const [text, entry] of /** @type {[string, any][]} */ ([
+    ['8', 8],
+    [' ８ ', 8],
+    ['0', null],
+    ['00', null],
+    ['', null],
+    ['f', 'finish'],
+    ['F', 'finish'],
+    ['结束', 'finish'],
+    ['preempt', 'preempt'],
+    ['抢占', 'preempt'],
+    ['-1', '-1'],
+    ['8.5', '8.5'],
+    ['x', 'x'],
+    ['1,024', 1024],
+    ['1,02', '1,02'],
+    ['12,', '12,'],
+    ['99999999999', '99999999999'],
+  ])) {
     assert.equal(readEntry(text), entry, text);
   }
 });
 
 test('a prompt has a length, and no mark', () => {
-  for (const [text, length] of /** @type {[string, any][]} */ ([[' ８ ', 8], ['0', null], ['f', 'f'], [' Finish', 'Finish'], ['1e9', '1e9']])) assert.equal(readLength(text), length, text);
+  for (const [text, length] of /** @type {[string, any][]} */ ([
+    [' ８ ', 8],
+    ['0', null],
+    ['f', 'f'],
+    [' Finish', 'Finish'],
+    ['1e9', '1e9'],
+  ]))
+    assert.equal(readLength(text), length, text);
 });
 
 test('a cell holds a count or a mark, never both, and no empty list stays behind', () => {
@@ -61,7 +90,16 @@ test('what is no whole number is known without asking the server', () => {
   assert.deepEqual(entryFaults(draft), []);
   const [fault, ...more] = entryFaults(setEntry(draft, 1, 'G', '-3'));
   assert.deepEqual(more, []);
-  assert.deepEqual([fault.where, fault.key, fault.params], ['/steps/1/num_scheduled_tokens/1/1', 'entry.count', { step: 1, req_id: 'G' }]);
-  const wrong = { ...draft, requests: [{ req_id: 'F', prompt_len: /** @type {any} */ ('many') }, ...draft.requests.slice(1)] };
-  assert.deepEqual(entryFaults(wrong).map(({ key }) => key), ['entry.prompt']);
+  assert.deepEqual(
+    [fault.where, fault.key, fault.params],
+    ['/steps/1/num_scheduled_tokens/1/1', 'entry.count', { step: 1, req_id: 'G' }],
+  );
+  const wrong = {
+    ...draft,
+    requests: [{ req_id: 'F', prompt_len: /** @type {any} */ ('many') }, ...draft.requests.slice(1)],
+  };
+  assert.deepEqual(
+    entryFaults(wrong).map(({ key }) => key),
+    ['entry.prompt'],
+  );
 });

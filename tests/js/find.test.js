@@ -13,12 +13,33 @@ function worked() {
   const json = structuredClone(steps);
   json.push({ ...structuredClone(steps[1]), index: 2, req_ids: ['B'], num_reqs: 1, num_tokens: 1, num_tokens_padded: 1 });
   const spaces = json[2].spaces;
-  for (const [name, values] of Object.entries({ positions: [32], input_ids: [1032], token_batch_idx: [0], slot_mappings: [[992]], block_numbers: [[62]], block_offsets: [[0]], block_indices: [[2]], idx_mapping: [7], query_start_loc: [0, 1], num_scheduled_tokens: [1] })) spaces[name] = { ...spaces[name], values };
+  for (const [name, values] of Object.entries({
+    positions: [32],
+    input_ids: [1032],
+    token_batch_idx: [0],
+    slot_mappings: [[992]],
+    block_numbers: [[62]],
+    block_offsets: [[0]],
+    block_indices: [[2]],
+    idx_mapping: [7],
+    query_start_loc: [0, 1],
+    num_scheduled_tokens: [1],
+  }))
+    spaces[name] = { ...spaces[name], values };
   spaces.block_tables.values[0][7] = [37, 12, 62];
   spaces.num_blocks.values[0][7] = 3;
   spaces.num_computed_tokens.values = [0, 0, 0, 0, 0, 0, 24, 32];
-  const held = [[12, 7, 1], [37, 7, 0], [44, 6, 1], [81, 6, 0]];
-  const filled = [[15, 16, 0, 16], [16, 16, 8, 16], [16, 16, 8, 16]];
+  const held = [
+    [12, 7, 1],
+    [37, 7, 0],
+    [44, 6, 1],
+    [81, 6, 0],
+  ];
+  const filled = [
+    [15, 16, 0, 16],
+    [16, 16, 8, 16],
+    [16, 16, 8, 16],
+  ];
   json.forEach((/** @type {any} */ step, /** @type {number} */ index) => {
     const entries = index < 2 ? held : [...held, [62, 7, 2]];
     const kv = (/** @type {number[]} */ values) => ({ dims: ['kv_block_idx'], dtype: 'int32', values });
@@ -30,7 +51,13 @@ function worked() {
       kv_block_num_filled: kv([...filled[index], ...(index < 2 ? [] : [1])]),
       stale_block_ids: { dims: ['stale_block_idx'], dtype: 'int32', values: index < 2 ? [] : [5] },
       stale_block_req_ids: { dims: ['stale_block_idx'], dtype: 'str', values: index < 2 ? [] : ['Z'] },
-      slot_byte_offsets: { dims: ['group', 'flat_token_idx'], dtype: 'int64', values: [step.spaces.slot_mappings.values[0].slice(0, step.num_tokens).map((/** @type {number} */ slot) => slot * 4096)] },
+      slot_byte_offsets: {
+        dims: ['group', 'flat_token_idx'],
+        dtype: 'int64',
+        values: [
+          step.spaces.slot_mappings.values[0].slice(0, step.num_tokens).map((/** @type {number} */ slot) => slot * 4096),
+        ],
+      },
     });
   });
   return json.map((/** @type {any} */ step) => new Step(step));
@@ -56,7 +83,10 @@ function scope(index, more = {}) {
 
 /** "slot 207 slot_written slot_mappings.0.0" @param {string} text @param {number} [index] */
 const found = (text, index = 1) =>
-  find(text, scope(index)).hits.map(({ kind, number, says, cell, step }) => `${kind} ${number} ${says}${cell ? ` ${cellKey(cell.space, cell.at)}` : ''}${step === index ? '' : ` in ${step}`}`);
+  find(text, scope(index)).hits.map(
+    ({ kind, number, says, cell, step }) =>
+      `${kind} ${number} ${says}${cell ? ` ${cellKey(cell.space, cell.at)}` : ''}${step === index ? '' : ` in ${step}`}`,
+  );
 
 test('a question is read in either language, whatever stands first', () => {
   const read = (/** @type {string} */ text) => {
@@ -90,7 +120,13 @@ test('a question is read in either language, whatever stands first', () => {
 
 test('a bare number is everything that it is, what this step works on first', () => {
   assert.deepEqual(found('207'), ['slot 207 slot_written slot_mappings.0.0']);
-  assert.deepEqual(found('12'), ['block 12 block_held block_tables.0.7.1', 'position 12 position_held block_tables.0.7.0', 'position 12 position_held block_tables.0.6.0', 'position 12 position_now positions.12 in 0', 'position 12 position_now positions.28 in 0']);
+  assert.deepEqual(found('12'), [
+    'block 12 block_held block_tables.0.7.1',
+    'position 12 position_held block_tables.0.7.0',
+    'position 12 position_held block_tables.0.6.0',
+    'position 12 position_now positions.12 in 0',
+    'position 12 position_now positions.28 in 0',
+  ]);
   assert.deepEqual(found('31')[0], 'position 31 position_now positions.0');
   assert.deepEqual(found('7').slice(0, 2), ['pool_row 7 row_live row_req_ids.7', 'flat_token 7 flat_token positions.7']);
   assert.deepEqual(found('2016'), ['token_id 2016 id_input input_ids.1']);
@@ -110,19 +146,26 @@ test('a word says which index space is meant', () => {
 
 test('a request narrows it down', () => {
   assert.deepEqual(found('position 16 of A'), ['position 16 position_now positions.1']);
-  assert.deepEqual(found('position 16 of B'), ['position 16 position_held block_tables.0.7.1', 'position 16 position_now positions.32 in 0']);
+  assert.deepEqual(found('position 16 of B'), [
+    'position 16 position_held block_tables.0.7.1',
+    'position 16 position_now positions.32 in 0',
+  ]);
   assert.deepEqual(found('A 23'), ['position 23 position_now positions.8']);
   assert.deepEqual(found('slot 207 of A'), []);
 });
 
 test('slots that the step does not write', () => {
-  const where = (/** @type {string} */ text, index = 1) => find(text, scope(index)).hits.map(({ says, params, request }) => [says, params.block, params.offset, request]);
+  const where = (/** @type {string} */ text, index = 1) =>
+    find(text, scope(index)).hits.map(({ says, params, request }) => [says, params.block, params.offset, request]);
   assert.deepEqual(where('slot 600')[0], ['slot_filled', '37', '8', 'B']);
   assert.deepEqual(where('slot 715'), [['slot_reserved', '44', '11', 'A']]);
   assert.deepEqual(where('slot 3'), [['slot_null', '0', undefined, null]]);
   assert.deepEqual(where('slot 1000'), [['slot_free', '62', undefined, null]]);
   assert.deepEqual(where('slot 82', 2), [['slot_stale', '5', undefined, 'Z']]);
-  assert.deepEqual(find('slot 5000', scope(1)).hits.map(({ says, params }) => [says, params.last]), [['slot_beyond', '2047']]);
+  assert.deepEqual(
+    find('slot 5000', scope(1)).hits.map(({ says, params }) => [says, params.last]),
+    [['slot_beyond', '2047']],
+  );
 });
 
 test('blocks that nobody holds', () => {
@@ -147,10 +190,25 @@ test('a request by its name, its letter, or part of its name', () => {
   assert.deepEqual(found('chat'), ['request chat-1 request_never']);
   assert.deepEqual(found('C'), ['request chat-1 request_never'], 'the letter it is shown with');
   const late = [{ req_id: 'Z' }];
-  const elsewhere = find('Z', scope(1, { requests: late, identities: identities(late), scheduled: (/** @type {number} */ step) => (step === 2 ? ['Z'] : []) }));
-  assert.deepEqual(elsewhere.hits.map(({ says, step, cell }) => [says, step, cell]), [['request_elsewhere', 2, null]], 'known from the schedule, although its step holds no such row');
+  const elsewhere = find(
+    'Z',
+    scope(1, {
+      requests: late,
+      identities: identities(late),
+      scheduled: (/** @type {number} */ step) => (step === 2 ? ['Z'] : []),
+    }),
+  );
+  assert.deepEqual(
+    elsewhere.hits.map(({ says, step, cell }) => [says, step, cell]),
+    [['request_elsewhere', 2, null]],
+    'known from the schedule, although its step holds no such row',
+  );
   const numbers = [{ req_id: '207' }];
-  assert.deepEqual(find('207', scope(1, { requests: numbers, identities: identities(numbers) })).hits.map(({ kind }) => kind), ['request', 'slot'], 'a name comes before a number');
+  assert.deepEqual(
+    find('207', scope(1, { requests: numbers, identities: identities(numbers) })).hits.map(({ kind }) => kind),
+    ['request', 'slot'],
+    'a name comes before a number',
+  );
 });
 
 test('cells and tensors by their names', () => {
@@ -159,11 +217,31 @@ test('cells and tensors by their names', () => {
   assert.deepEqual(found('nothing[1]'), []);
   assert.deepEqual(found('query_s'), ['term query_start_loc term']);
   assert.deepEqual(found('query start'), ['term query_start_loc term']);
-  assert.deepEqual(find('槽位', scope(1)).hits.map(({ term }) => term), ['slot'], 'a word alone asks what it is');
+  assert.deepEqual(
+    find('槽位', scope(1)).hits.map(({ term }) => term),
+    ['slot'],
+    'a word alone asks what it is',
+  );
 });
 
 test('nothing is asked, nothing is found, nothing breaks', () => {
-  for (const text of ['', '   ', '???', '[', 'of', '🙂', '999999999999999', '-', 'constructor', '__proto__[0]', '1e9', '<b>', '9'.repeat(20), 'x'.repeat(5000)]) assert.deepEqual(found(text), [], text);
+  for (const text of [
+    '',
+    '   ',
+    '???',
+    '[',
+    'of',
+    '🙂',
+    '999999999999999',
+    '-',
+    'constructor',
+    '__proto__[0]',
+    '1e9',
+    '<b>',
+    '9'.repeat(20),
+    'x'.repeat(5000),
+  ])
+    assert.deepEqual(found(text), [], text);
 });
 
 test('a large step is searched between two frames', () => {
@@ -171,10 +249,31 @@ test('a large step is searched between two frames', () => {
   const names = Array.from({ length: 256 }, (_, b) => `r${b}`);
   const json = structuredClone(steps[1]);
   const range = (/** @type {(t: number) => number} */ of) => Array.from({ length: tokens }, (_, t) => of(t));
-  Object.assign(json, { num_tokens: tokens, num_reqs: 256, req_ids: names, req_id_to_index: Object.fromEntries(names.map((name, b) => [name, b])) });
-  for (const [name, values] of Object.entries({ positions: range((t) => t % 64), input_ids: range((t) => 1000 + t), token_batch_idx: range((t) => t >> 6), slot_mappings: [range((t) => 16 + t)], block_numbers: [range((t) => 1 + (t >> 4))], block_offsets: [range((t) => t % 16)], row_req_ids: names, row_status: names.map(() => 'live'), num_computed_tokens: names.map(() => 4000) })) json.spaces[name] = { ...json.spaces[name], values };
+  Object.assign(json, {
+    num_tokens: tokens,
+    num_reqs: 256,
+    req_ids: names,
+    req_id_to_index: Object.fromEntries(names.map((name, b) => [name, b])),
+  });
+  for (const [name, values] of Object.entries({
+    positions: range((t) => t % 64),
+    input_ids: range((t) => 1000 + t),
+    token_batch_idx: range((t) => t >> 6),
+    slot_mappings: [range((t) => 16 + t)],
+    block_numbers: [range((t) => 1 + (t >> 4))],
+    block_offsets: [range((t) => t % 16)],
+    row_req_ids: names,
+    row_status: names.map(() => 'live'),
+    num_computed_tokens: names.map(() => 4000),
+  }))
+    json.spaces[name] = { ...json.spaces[name], values };
   const large = Array.from({ length: 20 }, (_, index) => new Step({ ...json, index }));
-  const where = scope(0, { step: large[0], others: large, requests: names.map((req_id) => ({ req_id })), identities: identities(names.map((req_id) => ({ req_id }))) });
+  const where = scope(0, {
+    step: large[0],
+    others: large,
+    requests: names.map((req_id) => ({ req_id })),
+    identities: identities(names.map((req_id) => ({ req_id }))),
+  });
   find('63', where);
   const start = performance.now();
   const { hits, capped } = find('63', where);

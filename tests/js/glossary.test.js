@@ -7,14 +7,47 @@ import { CODE_TERMS, STATE_TERMS, groupsOf, searchTerms, sentencePieces } from '
 const en = JSON.parse(readFileSync(new URL('../../app/locales/en.json', import.meta.url), 'utf8'));
 
 /** @param {string} term @param {any} [more] @returns {import('../../static/js/core/glossary.js').Term} */
-const make = (term, more = {}) => ({ term, kind: 'concept', name: term, words: null, is_code: false, theme: 'blocks', definition: 'Something else.', confusion: null, also: [], related: [], vllm: null, space: null, spaces: {}, ...more });
+const make = (term, more = {}) => ({
+  term,
+  kind: 'concept',
+  name: term,
+  words: null,
+  is_code: false,
+  theme: 'blocks',
+  definition: 'Something else.',
+  confusion: null,
+  also: [],
+  related: [],
+  vllm: null,
+  space: null,
+  spaces: {},
+  ...more,
+});
 
 const terms = [
   make('flatten', { kind: 'stage', name: 'Flatten', theme: null }),
   make('req_state_idx', { kind: 'dim', is_code: true, words: 'pool row', theme: null }),
-  make('query_start_loc', { kind: 'space', is_code: true, theme: null, also: [{ name: 'cu_seqlens_q', whose: 'FlashAttention' }], space: { dims: ['batch_boundary'], dtype: 'int32', stage: 'flatten', holds: null, exactness: 'exact' } }),
-  make('seq_lens', { kind: 'space', is_code: true, theme: null, definition: 'How far attention may read.', space: { dims: ['batch_idx_padded'], dtype: 'int32', stage: 'flatten', holds: null, exactness: 'exact' } }),
-  make('num_scheduled_tokens', { kind: 'space', is_code: true, theme: null, also: [{ name: 'seq_lens', whose: 'TensorRT-LLM' }], space: { dims: ['batch_idx'], dtype: 'int32', stage: 'batch', holds: null, exactness: 'exact' } }),
+  make('query_start_loc', {
+    kind: 'space',
+    is_code: true,
+    theme: null,
+    also: [{ name: 'cu_seqlens_q', whose: 'FlashAttention' }],
+    space: { dims: ['batch_boundary'], dtype: 'int32', stage: 'flatten', holds: null, exactness: 'exact' },
+  }),
+  make('seq_lens', {
+    kind: 'space',
+    is_code: true,
+    theme: null,
+    definition: 'How far attention may read.',
+    space: { dims: ['batch_idx_padded'], dtype: 'int32', stage: 'flatten', holds: null, exactness: 'exact' },
+  }),
+  make('num_scheduled_tokens', {
+    kind: 'space',
+    is_code: true,
+    theme: null,
+    also: [{ name: 'seq_lens', whose: 'TensorRT-LLM' }],
+    space: { dims: ['batch_idx'], dtype: 'int32', stage: 'batch', holds: null, exactness: 'exact' },
+  }),
   make('slot'),
   make('slot-bytes', { name: 'bytes per slot', theme: 'memory' }),
 ];
@@ -38,13 +71,16 @@ test('what others call a thing leads to it, behind the thing that has that name 
 });
 
 test('concepts by theme, then indices, then the stages with their tensors', () => {
-  assert.deepEqual(groupsOf(terms).map(({ key, terms: members }) => [key, ...members.map(({ term }) => term)]), [
-    ['terms.theme.blocks', 'slot'],
-    ['terms.theme.memory', 'slot-bytes'],
-    ['terms.group.dim', 'req_state_idx'],
-    ['stage.flatten', 'flatten', 'query_start_loc', 'seq_lens'],
-    ['stage.batch', 'num_scheduled_tokens'],
-  ]);
+  assert.deepEqual(
+    groupsOf(terms).map(({ key, terms: members }) => [key, ...members.map(({ term }) => term)]),
+    [
+      ['terms.theme.blocks', 'slot'],
+      ['terms.theme.memory', 'slot-bytes'],
+      ['terms.group.dim', 'req_state_idx'],
+      ['stage.flatten', 'flatten', 'query_start_loc', 'seq_lens'],
+      ['stage.batch', 'num_scheduled_tokens'],
+    ],
+  );
 });
 
 test('code names in a sentence are code, and links where they are terms', () => {
@@ -56,10 +92,16 @@ test('code names in a sentence are code, and links where they are terms', () => 
     { text: 'num_tokens', kind: 'code' },
     { text: '.', kind: 'text' },
   ]);
-  assert.deepEqual(sentencePieces('块号是 block_tables 的值', () => true).map(({ kind }) => kind), ['text', 'term', 'text']);
+  assert.deepEqual(
+    sentencePieces('块号是 block_tables 的值', () => true).map(({ kind }) => kind),
+    ['text', 'term', 'text'],
+  );
 });
 
 test('every term that the scripts name by themselves is one', () => {
   const named = [...CODE_TERMS, ...Object.values(STATE_TERMS), 'walk', 'slot-bytes', 'null-block'];
-  assert.deepEqual(named.filter((name) => !(`glossary.${name}.definition` in en)), []);
+  assert.deepEqual(
+    named.filter((name) => !(`glossary.${name}.definition` in en)),
+    [],
+  );
 });

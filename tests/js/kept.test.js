@@ -1,5 +1,8 @@
 // @ts-check
-/** What the browser keeps: drafts make room and can be had back, recents are told apart, and full or blocked storage is said. */
+/**
+ * What the browser keeps: drafts make room and can be had back, recents are told apart, and full or blocked storage is
+ * said.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import * as drafts from '../../static/js/page/state/drafts.js';
@@ -41,7 +44,13 @@ test('the one used last comes first, and opening it again does not change when i
   drafts.keep('b', scenario('B'));
   t.mock.timers.setTime(3000);
   drafts.keep('a', scenario('A'));
-  assert.deepEqual(drafts.drafts().map(({ id, saved, changed }) => [id, saved, changed]), [['a', 3000, 1000], ['b', 2000, 2000]]);
+  assert.deepEqual(
+    drafts.drafts().map(({ id, saved, changed }) => [id, saved, changed]),
+    [
+      ['a', 3000, 1000],
+      ['b', 2000, 2000],
+    ],
+  );
   drafts.keep('a', scenario('A2'));
   assert.equal(drafts.draft('a')?.changed, 3000);
 });
@@ -52,11 +61,14 @@ test('an edit is kept once it is drawn, and before anyone asks, another draft is
   /** @type {Map<string, () => void>} */
   const leaving = new Map();
   globalThis.requestAnimationFrame = (run) => frames.push(() => run(0));
-  globalThis.addEventListener = /** @type {any} */ ((/** @type {string} */ type, /** @type {() => void} */ run) => leaving.set(type, run));
+  globalThis.addEventListener = /** @type {any} */ (
+    (/** @type {string} */ type, /** @type {() => void} */ run) => leaving.set(type, run)
+  );
   globalThis.document = /** @type {any} */ (globalThis);
   /** @type {string[]} */
   const told = [];
-  const stored = () => JSON.parse(kept.get(drafts.KEY) ?? '[]').map((/** @type {any} */ one) => [one.id, one.scenario.title]);
+  const stored = () =>
+    JSON.parse(kept.get(drafts.KEY) ?? '[]').map((/** @type {any} */ one) => [one.id, one.scenario.title]);
 
   drafts.keepSoon('a', scenario('1'), (how) => told.push(how));
   drafts.keepSoon('a', scenario('2'), (how) => told.push(how));
@@ -68,7 +80,10 @@ test('an edit is kept once it is drawn, and before anyone asks, another draft is
   drafts.keepSoon('b', scenario('4'), () => {});
   assert.deepEqual(stored(), [['a', '3']], 'the draft that was left');
   leaving.get('pagehide')?.();
-  assert.deepEqual(stored(), [['b', '4'], ['a', '3']]);
+  assert.deepEqual(stored(), [
+    ['b', '4'],
+    ['a', '3'],
+  ]);
 
   room = 10;
   drafts.keepSoon('b', scenario('5'), (how) => told.push(how));
@@ -91,7 +106,10 @@ test('the 25th takes the place of the one not used for longest, which can be had
   for (let n = 0; n <= drafts.MOST; n += 1) drafts.keep(`d${n}`, scenario(String(n)));
   assert.equal(drafts.MOST, 24);
   assert.deepEqual([ids().length, ids()[0], ids().includes('d0')], [24, 'd24', false]);
-  assert.deepEqual(drafts.deleted().map(({ id }) => id), ['d0']);
+  assert.deepEqual(
+    drafts.deleted().map(({ id }) => id),
+    ['d0'],
+  );
   assert.ok(!drafts.isDeleted('d0'), 'nobody deleted it');
   assert.equal(drafts.restore('d0'), 'kept');
   assert.deepEqual([ids()[0], ids().length, drafts.deleted().map(({ id }) => id)], ['d0', 24, ['d1']]);
@@ -143,7 +161,10 @@ test('full storage gives up what was deleted before it refuses to keep anything'
   assert.equal(drafts.keep('d', scenario('D'.repeat(500))), 'full');
   assert.deepEqual(ids(), ['c', 'b'], 'the others are still there');
   isBlocked = true;
-  assert.deepEqual([drafts.keep('e', scenario('E')), drafts.isBlocked(), drafts.drafts(), drafts.deleted(), recents.recents()], ['blocked', true, [], [], []]);
+  assert.deepEqual(
+    [drafts.keep('e', scenario('E')), drafts.isBlocked(), drafts.drafts(), drafts.deleted(), recents.recents()],
+    ['blocked', true, [], [], []],
+  );
   recents.note('?example=a', 'A');
 });
 
@@ -151,7 +172,10 @@ test('what was opened lately: once each, the last first, at most 20, and forgott
   for (let n = 0; n < 25; n += 1) recents.note(`?example=e${n}`, `E${n}`);
   recents.note('?example=e10', 'E10, again');
   const list = recents.recents();
-  assert.deepEqual([list.length, list[0].title, list.filter(({ search }) => search === '?example=e10').length], [20, 'E10, again', 1]);
+  assert.deepEqual(
+    [list.length, list[0].title, list.filter(({ search }) => search === '?example=e10').length],
+    [20, 'E10, again', 1],
+  );
   recents.forget('?example=e10');
   assert.equal(recents.recents()[0].search, '?example=e24');
   recents.note(`?s=${'x'.repeat(40_000)}`, 'too long to keep beside drafts');
@@ -161,8 +185,19 @@ test('what was opened lately: once each, the last first, at most 20, and forgott
 });
 
 test('what somebody else wrote there is left out', () => {
-  kept.set(recents.KEY, JSON.stringify([null, { search: 'javascript:x', title: 'x', opened: 1 }, { search: '?example=a', title: 5, opened: 1 }, { search: '?example=a', title: 'A', opened: 1 }]));
-  assert.deepEqual(recents.recents().map(({ title }) => title), ['A']);
+  kept.set(
+    recents.KEY,
+    JSON.stringify([
+      null,
+      { search: 'javascript:x', title: 'x', opened: 1 },
+      { search: '?example=a', title: 5, opened: 1 },
+      { search: '?example=a', title: 'A', opened: 1 },
+    ]),
+  );
+  assert.deepEqual(
+    recents.recents().map(({ title }) => title),
+    ['A'],
+  );
   kept.set(recents.KEY, '{"no": "list"}');
   assert.deepEqual(recents.recents(), []);
   kept.set(drafts.DELETED, '[5, {"id": "a", "scenario": {}}]');

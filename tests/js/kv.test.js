@@ -30,7 +30,13 @@ test('every block id is of one kind', () => {
   assert.equal(pool(1).kind(12), 'other');
 });
 
-test('a shared block has all its owners', () => assert.deepEqual(pool(0).owners(37).map((entry) => pool(0).owner(entry)), ['B', 'A']));
+test('a shared block has all its owners', () =>
+  assert.deepEqual(
+    pool(0)
+      .owners(37)
+      .map((entry) => pool(0).owner(entry)),
+    ['B', 'A'],
+  ));
 
 test('what lies between two blocks is counted, however many', () => {
   assert.deepEqual(pool(0).between(13, 36), { count: 24, other: 1, stale: 1, free: 22 });
@@ -40,13 +46,18 @@ test('what lies between two blocks is counted, however many', () => {
 
 test('the list names blocks and gaps in id order', () => {
   const lines = linesOf(pool(0), { width: 10_000, block: 240, gap: 64, space: 12 });
-  const names = lines[0].map((item) => (item.kind === 'block' ? item.id : item.kind === 'gap' ? `${item.first}-${item.last}` : 'null'));
+  const names = lines[0].map((item) =>
+    item.kind === 'block' ? item.id : item.kind === 'gap' ? `${item.first}-${item.last}` : 'null',
+  );
   assert.deepEqual(names, ['null', '1-11', 12, '13-36', 37, 37, '38-43', 44, '45-127']);
 });
 
 test('a line is found by a block id or by the gap that it is in', () => {
   const lines = linesOf(pool(0), { width: 330, block: 240, gap: 64, space: 12 });
-  assert.deepEqual(lines.map((line) => line.length), [2, 2, 1, 2, 2]);
+  assert.deepEqual(
+    lines.map((line) => line.length),
+    [2, 2, 1, 2, 2],
+  );
   assert.equal(lineOf(lines, 30), 1);
   assert.equal(lineOf(lines, 44), 4);
 });

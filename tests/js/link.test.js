@@ -18,8 +18,19 @@ const WORKED = {
     { req_id: 'A', prompt_len: 24 },
   ],
   steps: [
-    { num_scheduled_tokens: [['B', 31], ['A', 16]], new_block_ids: { B: [[37, 12]], A: [[81, 44]] } },
-    { num_scheduled_tokens: [['B', 1], ['A', 8]] },
+    {
+      num_scheduled_tokens: [
+        ['B', 31],
+        ['A', 16],
+      ],
+      new_block_ids: { B: [[37, 12]], A: [[81, 44]] },
+    },
+    {
+      num_scheduled_tokens: [
+        ['B', 1],
+        ['A', 8],
+      ],
+    },
   ],
 };
 const LINK = await encodeLink(WORKED);
@@ -53,11 +64,25 @@ test('the worked example is there and back, and short', async () => {
 });
 
 test('the compact form: defaults go, what only looks like one stays', () => {
-  const spelled = { ...WORKED, description: '', strict: true, config: { kv_cache_groups: [{ name: 'full', block_size: 16, sliding_window: null }], cudagraph: { capture_sizes: [] } } };
+  const spelled = {
+    ...WORKED,
+    description: '',
+    strict: true,
+    config: { kv_cache_groups: [{ name: 'full', block_size: 16, sliding_window: null }], cudagraph: { capture_sizes: [] } },
+  };
   assert.deepEqual(compact(spelled), WORKED);
   assert.equal(canonical(spelled), canonical({ ...WORKED }));
-  assert.deepEqual(compact({ ...WORKED, steps: [{ num_scheduled_tokens: { B: 1 } }] }).steps, [{ num_scheduled_tokens: [['B', 1]] }]);
-  const odd = { version: 1, title: null, strict: 1, start_step: '0', requests: [{ req_id: 'A', initial: {}, more: [] }], steps: [{ num_computed_tokens: { A: 0 }, draft_token_ids: { A: [] }, new_block_ids: [] }] };
+  assert.deepEqual(compact({ ...WORKED, steps: [{ num_scheduled_tokens: { B: 1 } }] }).steps, [
+    { num_scheduled_tokens: [['B', 1]] },
+  ]);
+  const odd = {
+    version: 1,
+    title: null,
+    strict: 1,
+    start_step: '0',
+    requests: [{ req_id: 'A', initial: {}, more: [] }],
+    steps: [{ num_computed_tokens: { A: 0 }, draft_token_ids: { A: [] }, new_block_ids: [] }],
+  };
   assert.deepEqual(compact(odd), odd);
   const proto = JSON.parse('{"version":1,"requests":[],"steps":[{"sampled_token_ids":{"__proto__":2,"10":1}}]}');
   assert.deepEqual(JSON.stringify(compact(proto)), JSON.stringify(proto));
@@ -65,7 +90,16 @@ test('the compact form: defaults go, what only looks like one stays', () => {
 
 test('two orders of who runs are two scenarios; other orders of keys are the same', () => {
   const of = (/** @type {any} */ pairs) => canonical({ version: 1, requests: [], steps: [{ num_scheduled_tokens: pairs }] });
-  assert.notEqual(of([['B', 1], ['A', 2]]), of([['A', 2], ['B', 1]]));
+  assert.notEqual(
+    of([
+      ['B', 1],
+      ['A', 2],
+    ]),
+    of([
+      ['A', 2],
+      ['B', 1],
+    ]),
+  );
   assert.equal(canonical({ requests: [], version: 1, steps: [] }), canonical({ steps: [], version: 1, requests: [] }));
 });
 
@@ -125,7 +159,10 @@ test('a bomb is not unpacked further than it may be', async () => {
 });
 
 test('what cannot have a link says so', async () => {
-  await assert.rejects(encodeLink({ ...WORKED, description: 'x'.repeat(1_100_000) }), (/** @type {any} */ error) => error.kind === 'too_large');
+  await assert.rejects(
+    encodeLink({ ...WORKED, description: 'x'.repeat(1_100_000) }),
+    (/** @type {any} */ error) => error.kind === 'too_large',
+  );
   const { CompressionStream, DecompressionStream } = globalThis;
   try {
     Object.assign(globalThis, { CompressionStream: undefined, DecompressionStream: undefined });
@@ -146,7 +183,10 @@ test('an address keeps a link as it is, and reads one that others wrote around',
   assert.equal(parseAddress('?s=').s, '');
   const shouted = parseAddress(`?S=${LINK}&STEP=1&Utm=X`);
   assert.deepEqual([shouted.s, shouted.step, shouted.rest], [LINK, 1, [['Utm', 'X']]]);
-  const { s, href, length } = await linkTo(WORKED, { base: 'https://example.org/', place: { ...parseAddress('?draft=x&example=y&step=1&pin=idx_mapping.0'), rest: [] } });
+  const { s, href, length } = await linkTo(WORKED, {
+    base: 'https://example.org/',
+    place: { ...parseAddress('?draft=x&example=y&step=1&pin=idx_mapping.0'), rest: [] },
+  });
   assert.deepEqual([s, href, length], [LINK, `https://example.org/?s=${LINK}&step=1&pin=idx_mapping.0`, href.length]);
   assert.equal((await linkTo(WORKED)).href, `?s=${LINK}`);
   assert.ok(length < LONGEST_IN_CHATS);
@@ -156,7 +196,10 @@ test('the present link is there after a while, of several scenarios in a row tha
   let made = 0;
   const links = new PresentLink(() => (made += 1));
   const scenarios = [0, 1, 2, 3].map((start_step) => ({ ...WORKED, start_step }));
-  assert.deepEqual(scenarios.map((scenario) => links.of(scenario)), [null, null, null, null]);
+  assert.deepEqual(
+    scenarios.map((scenario) => links.of(scenario)),
+    [null, null, null, null],
+  );
   while (made < 1) await new Promise((resolve) => setTimeout(resolve, 0));
   assert.equal(links.of(scenarios[3]), await encodeLink(scenarios[3]));
   assert.deepEqual([links.of(scenarios[1]), links.of({ ...WORKED })], [null, null]);

@@ -13,10 +13,13 @@ const step = new Step(steps[1]);
 const links = new Links(new Schema(schema), constants, step, before);
 
 /** @param {Iterable<number>} ids */
-const names = (ids) => [...ids].map((id) => {
-  const { space, cell } = links.cellOf(id);
-  return cellKey(space.name, space.at(cell));
-}).sort();
+const names = (ids) =>
+  [...ids]
+    .map((id) => {
+      const { space, cell } = links.cellOf(id);
+      return cellKey(space.name, space.at(cell));
+    })
+    .sort();
 
 /** @param {string} space @param {number[]} at @param {boolean} control */
 const lit = (space, at, control = false) => {
@@ -29,21 +32,42 @@ test('slot 207 is 12 * 16 + 15', () => {
   assert.ok(cell);
   assert.equal(cell.value, 207);
   assert.equal(formulaText(cell.formula), '12 * 16 + 15');
-  assert.deepEqual(cell.formula.map((piece) => piece.ref && cellKey(piece.ref.space, piece.ref.at)).filter(Boolean), ['block_numbers.0.0', 'block_offsets.0.0']);
+  assert.deepEqual(cell.formula.map((piece) => piece.ref && cellKey(piece.ref.space, piece.ref.at)).filter(Boolean), [
+    'block_numbers.0.0',
+    'block_offsets.0.0',
+  ]);
   assert.equal(cell.note, 'slot_mappings.real');
 });
 
 test('the walk goes from the request to the byte', () => {
   const cell = explain(links, 'slot_mappings', [0, 0]);
-  assert.deepEqual(cell?.walk.map(({ name, value }) => [name, value]), [
-    ['req_id', 'B'], ['req_state_idx', 7], ['batch_idx', 0], ['flat_token_idx', 0], ['position', 31],
-    ['block_index', 1], ['block_offset', 15], ['block_id', 12], ['slot_id', 207], ['byte_offset', 847872],
-  ]);
+  assert.deepEqual(
+    cell?.walk.map(({ name, value }) => [name, value]),
+    [
+      ['req_id', 'B'],
+      ['req_state_idx', 7],
+      ['batch_idx', 0],
+      ['flat_token_idx', 0],
+      ['position', 31],
+      ['block_index', 1],
+      ['block_offset', 15],
+      ['block_id', 12],
+      ['slot_id', 207],
+      ['byte_offset', 847872],
+    ],
+  );
 });
 
 test('a pool row implies its batch row but no token', () => {
   const cell = explain(links, 'num_computed_tokens', [6]);
-  assert.deepEqual(cell?.walk.map(({ name, value }) => [name, value]), [['req_id', 'A'], ['req_state_idx', 6], ['batch_idx', 1]]);
+  assert.deepEqual(
+    cell?.walk.map(({ name, value }) => [name, value]),
+    [
+      ['req_id', 'A'],
+      ['req_state_idx', 6],
+      ['batch_idx', 1],
+    ],
+  );
 });
 
 test('a carried number links to the step before', () => {
@@ -60,13 +84,19 @@ test('a space that is not in the trace is named, not invented', () => {
 
 test('padding and unused rows say what they are', () => {
   assert.equal(explain(links, 'slot_mappings', [0, 9])?.state, 'padding');
-  assert.equal(explain(links, 'slot_mappings', [0, 9])?.walk.some(({ name }) => name === 'slot_id'), false);
+  assert.equal(
+    explain(links, 'slot_mappings', [0, 9])?.walk.some(({ name }) => name === 'slot_id'),
+    false,
+  );
   assert.equal(explain(links, 'num_computed_tokens', [2])?.state, 'unused');
 });
 
 test('links run both ways', () => {
   assert.deepEqual(names(links.inputs('positions', 4)), ['idx_mapping.1', 'num_computed_tokens.6', 'query_start_loc.1']);
-  assert.deepEqual(names(links.outputs('block_tables', step.space('block_tables')?.find([0, 7, 1]) ?? -1)), ['block_numbers.0.0', 'input_block_tables.0.0.1']);
+  assert.deepEqual(names(links.outputs('block_tables', step.space('block_tables')?.find([0, 7, 1]) ?? -1)), [
+    'block_numbers.0.0',
+    'input_block_tables.0.0.1',
+  ]);
   assert.deepEqual(names(links.outputs('block_numbers', 3)), ['slot_mappings.0.3']);
 });
 
@@ -77,16 +107,29 @@ test('three strengths of light', () => {
   assert.deepEqual(at(LIT.output), ['slot_mappings.0.0']);
   assert.deepEqual(at(LIT.walk), ['num_computed_tokens.7', 'positions.0', 'query_start_loc.0']);
   assert.deepEqual(lit('query_start_loc', [1], false)(LIT.control), []);
-  assert.deepEqual(lit('query_start_loc', [1], true)(LIT.control), ['idx_mapping.0', 'num_scheduled_tokens.0', 'row_req_ids.7', 'schedule_num_tokens.0'], 'and what decides it in turn');
+  assert.deepEqual(
+    lit('query_start_loc', [1], true)(LIT.control),
+    ['idx_mapping.0', 'num_scheduled_tokens.0', 'row_req_ids.7', 'schedule_num_tokens.0'],
+    'and what decides it in turn',
+  );
 });
 
 test('a bare look-up shows its indices, each a link', () => {
   const cell = explain(links, 'block_numbers', [0, 0]);
   assert.equal(formulaText(cell?.formula ?? []), 'block_tables[0, 7, 1]');
-  assert.deepEqual(cell?.formula.flatMap(({ ref }) => (ref ? [`${ref.space}[${ref.at}]`] : [])), ['block_tables[0,7,1]', 'idx_mapping[0]', 'block_indices[0,0]']);
+  assert.deepEqual(
+    cell?.formula.flatMap(({ ref }) => (ref ? [`${ref.space}[${ref.at}]`] : [])),
+    ['block_tables[0,7,1]', 'idx_mapping[0]', 'block_indices[0,0]'],
+  );
   const { formula } = new Schema(schema).def('block_numbers')?.cases.at(-1) ?? {};
-  assert.equal(lookUp(formula, (name) => new Schema(schema).def(name)?.holds), 'block_tables[row][block]');
-  assert.equal(lookUp(['+', 1, 2], () => null), '');
+  assert.equal(
+    lookUp(formula, (name) => new Schema(schema).def(name)?.holds),
+    'block_tables[row][block]',
+  );
+  assert.equal(
+    lookUp(['+', 1, 2], () => null),
+    '',
+  );
 });
 
 test('warming prepares every reverse index', () => {

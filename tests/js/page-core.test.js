@@ -39,7 +39,12 @@ test('numbers in words', () => {
 });
 
 test('no two requests look the same, and single letters are kept', () => {
-  const all = identities([{ req_id: 'chat-1' }, { req_id: 'A' }, { req_id: '请' }, ...Array.from({ length: 60 }, (_, i) => ({ req_id: `r${i}` }))]);
+  const all = identities([
+    { req_id: 'chat-1' },
+    { req_id: 'A' },
+    { req_id: '请' },
+    ...Array.from({ length: 60 }, (_, i) => ({ req_id: `r${i}` })),
+  ]);
   assert.equal(all.get('A')?.letter, 'A');
   assert.equal(all.get('请')?.letter, '请');
   assert.equal(all.get('chat-1')?.letter, 'B');
@@ -53,7 +58,17 @@ test('no two requests look the same, and single letters are kept', () => {
 
 test('a name of blanks can be seen', () => {
   // The same in tests/web/test_identity.py.
-  const names = { ' ': '␣', '\u00a0': '␣', '\u200b\u200b': '␣␣', ' A': '␣A', 'A\t': 'A␣', 'a b': 'a b', '\u2800': '␣', '👩\u200d🚀': '👩\u200d🚀', '10': '10' };
+  const names = {
+    ' ': '␣',
+    '\u00a0': '␣',
+    '\u200b\u200b': '␣␣',
+    ' A': '␣A',
+    'A\t': 'A␣',
+    'a b': 'a b',
+    '\u2800': '␣',
+    '👩\u200d🚀': '👩\u200d🚀',
+    10: '10',
+  };
   for (const [name, shown] of Object.entries(names)) assert.equal(seen(name), shown);
   assert.equal(identities([{ req_id: ' ' }]).get(' ')?.letter, '␣');
 });
@@ -73,8 +88,21 @@ test('only what is in sight is drawn', () => {
 
 test('a long list shows its ends, what must be seen, and says what it leaves out', () => {
   assert.deepEqual(elide(3, 8), [{ index: 0 }, { index: 1 }, { index: 2 }]);
-  assert.deepEqual(elide(20, 6, [9]), [{ index: 0 }, { index: 1 }, { from: 2, to: 8 }, { index: 9 }, { from: 10, to: 16 }, { index: 17 }, { index: 18 }, { index: 19 }]);
-  assert.deepEqual(elide(7, 6, [2]), [0, 1, 2, 3, 4, 5, 6].map((index) => ({ index })), 'a gap of one is no gap');
+  assert.deepEqual(elide(20, 6, [9]), [
+    { index: 0 },
+    { index: 1 },
+    { from: 2, to: 8 },
+    { index: 9 },
+    { from: 10, to: 16 },
+    { index: 17 },
+    { index: 18 },
+    { index: 19 },
+  ]);
+  assert.deepEqual(
+    elide(7, 6, [2]),
+    [0, 1, 2, 3, 4, 5, 6].map((index) => ({ index })),
+    'a gap of one is no gap',
+  );
 });
 
 test('spaces with one axis share a table, and a new one needs no change here', () => {
@@ -84,7 +112,10 @@ test('spaces with one axis share a table, and a new one needs no change here', (
   json.spaces.brand_new = json.spaces.positions;
   const tables = tablesOf(new Schema(more), new Step(json), 'flatten');
   const tokens = tables.find(({ axis }) => axis === 'flat_token_idx');
-  assert.deepEqual(tokens?.lines.map(({ space }) => space), ['token_batch_idx', 'input_ids', 'positions', 'brand_new']);
+  assert.deepEqual(
+    tokens?.lines.map(({ space }) => space),
+    ['token_batch_idx', 'input_ids', 'positions', 'brand_new'],
+  );
   assert.deepEqual([tokens?.count, tokens?.across], [9, true]);
   const slots = tablesOf(new Schema(more), new Step(json), 'slot-mapping')[0];
   assert.deepEqual([slots.count, slots.dim], [10, 'flat_token_idx_padded'], 'padding widens the strip');
@@ -94,7 +125,17 @@ test('each group has lines of its own', () => {
   const json = structuredClone(steps[1]);
   for (const name of ['block_indices', 'slot_mappings']) json.spaces[name].values.push(json.spaces[name].values[0]);
   const [slots] = tablesOf(new Schema(schema), new Step(json), 'slot-mapping');
-  assert.deepEqual(slots.lines.filter(({ space }) => space !== 'block_offsets' && space !== 'block_numbers').map(({ space, group }) => [space, group]), [['block_indices', 0], ['slot_mappings', 0], ['block_indices', 1], ['slot_mappings', 1]]);
+  assert.deepEqual(
+    slots.lines
+      .filter(({ space }) => space !== 'block_offsets' && space !== 'block_numbers')
+      .map(({ space, group }) => [space, group]),
+    [
+      ['block_indices', 0],
+      ['slot_mappings', 0],
+      ['block_indices', 1],
+      ['slot_mappings', 1],
+    ],
+  );
 });
 
 test('a stage is stepped through token by token or request by request', () => {

@@ -7,10 +7,20 @@ const at = { isEditing: false, isTyped: false };
 /** @param {string} key with its modifiers, as "Shift+Enter" @param {Partial<typeof at>} [field] */
 const action = (key, field = {}) => {
   const parts = key.split('+');
-  return actionOf(/** @type {KeyboardEvent} */ ({ key: parts.at(-1), shiftKey: parts.includes('Shift'), ctrlKey: parts.includes('Ctrl'), metaKey: false, altKey: parts.includes('Alt'), isComposing: false }), { ...at, ...field });
+  return actionOf(
+    /** @type {KeyboardEvent} */ ({
+      key: parts.at(-1),
+      shiftKey: parts.includes('Shift'),
+      ctrlKey: parts.includes('Ctrl'),
+      metaKey: false,
+      altKey: parts.includes('Alt'),
+      isComposing: false,
+    }),
+    { ...at, ...field },
+  );
 };
 
-test('arrows go from cell to cell, with Shift they select, inside a text they are the text\'s', () => {
+test("arrows go from cell to cell, with Shift they select, inside a text they are the text's", () => {
   assert.deepEqual(action('ArrowRight'), { do: 'move', down: 0, right: 1 });
   assert.deepEqual(action('Shift+ArrowUp'), { do: 'extend', down: -1, right: 0 });
   assert.deepEqual(action('ArrowRight', { isTyped: true }), { do: 'move', down: 0, right: 1 });
@@ -36,5 +46,8 @@ test('Delete empties cells, or removes a character of what is typed', () => {
 });
 
 test('details, menu, text and the way back have keys; a letter is typed', () => {
-  assert.deepEqual(['Alt+Enter', 'Alt+ArrowDown', 'F2', 'Escape', 'f', 'Alt+ArrowLeft'].map((key) => action(key).do), ['details', 'menu', 'edit', 'restore', 'native', 'native']);
+  assert.deepEqual(
+    ['Alt+Enter', 'Alt+ArrowDown', 'F2', 'Escape', 'f', 'Alt+ArrowLeft'].map((key) => action(key).do),
+    ['details', 'menu', 'edit', 'restore', 'native', 'native'],
+  );
 });

@@ -8,7 +8,10 @@ const URL = 'https://example.org/?s=1a-b_c~o7bYCA&pin=slot_mappings.0.0';
 
 test('nothing in a title ends the link, or is taken for markup', () => {
   const title = 'a [b](c) ![d] <e> &lt; `f` *g* _h_ ~~i~~ #1 | \\ j\n\nk';
-  assert.equal(markdown(title, URL), `[a \\[b\\](c) \\!\\[d\\] \\<e\\> \\&lt; \\\`f\\\` \\*g\\* \\_h\\_ \\~\\~i\\~\\~ \\#1 \\| \\\\ j k](${URL})`);
+  assert.equal(
+    markdown(title, URL),
+    `[a \\[b\\](c) \\!\\[d\\] \\<e\\> \\&lt; \\\`f\\\` \\*g\\* \\_h\\_ \\~\\~i\\~\\~ \\#1 \\| \\\\ j k](${URL})`,
+  );
 });
 
 test('nothing in an address ends the link', () => {

@@ -56,27 +56,88 @@ test('what is written reads back as the same scenario, in both notations', () =>
       assert.equal(canonical(read(text, notation).draft), canonical(scenario), text);
       assert.equal(writeScenario(read(text, notation).draft, notation), text, 'writing it again changes nothing');
     }
-    assert.equal(canonical(toDraft(JSON.parse(writeScenario(scenario, 'json')))), canonical(scenario), 'any reader of JSON reads it');
+    assert.equal(
+      canonical(toDraft(JSON.parse(writeScenario(scenario, 'json')))),
+      canonical(scenario),
+      'any reader of JSON reads it',
+    );
   }
 });
 
 test('the order of counts is the text’s, whatever the names look like', () => {
   const { draft } = read('version: 1\nrequests: []\nsteps: [{num_scheduled_tokens: {10: 1, B: 2, 2: 3}}]');
-  assert.deepEqual(draft.steps[0].num_scheduled_tokens, [['10', 1], ['B', 2], ['2', 3]]);
+  assert.deepEqual(draft.steps[0].num_scheduled_tokens, [
+    ['10', 1],
+    ['B', 2],
+    ['2', 3],
+  ]);
   assert.match(writeScenario(draft, 'yaml'), /\{"10": 1, B: 2, "2": 3\}/);
   assert.match(writeScenario(draft, 'json'), /\[\["10", 1\], \["B", 2\], \["2", 3\]\]/);
 });
 
 test('names that could be taken for something else are quoted', () => {
-  const names = ['yes', 'No', 'null', '~', '1', '-1', '0x1', '1e3', '2001-01-01', '.5', 'a: b', 'a #b', '#a', '*a', '&a', '!a', '- a', '', ' a', 'a ', 'a,b', '[a', '{', '"', "'", '<<', 'é', '名', '😀', '\t', '\u2028', '\ufeff', '\u0085', 'a\nb'];
-  const scenario = toDraft({ version: 1, requests: names.map((req_id) => ({ req_id, prompt_len: 1 })), steps: [{ num_scheduled_tokens: names.map((name) => [name, 1]), finished_req_ids: names }] });
+  const names = [
+    'yes',
+    'No',
+    'null',
+    '~',
+    '1',
+    '-1',
+    '0x1',
+    '1e3',
+    '2001-01-01',
+    '.5',
+    'a: b',
+    'a #b',
+    '#a',
+    '*a',
+    '&a',
+    '!a',
+    '- a',
+    '',
+    ' a',
+    'a ',
+    'a,b',
+    '[a',
+    '{',
+    '"',
+    "'",
+    '<<',
+    'é',
+    '名',
+    '😀',
+    '\t',
+    '\u2028',
+    '\ufeff',
+    '\u0085',
+    'a\nb',
+  ];
+  const scenario = toDraft({
+    version: 1,
+    requests: names.map((req_id) => ({ req_id, prompt_len: 1 })),
+    steps: [{ num_scheduled_tokens: names.map((name) => [name, 1]), finished_req_ids: names }],
+  });
   assert.equal(canonical(read(writeScenario(scenario, 'yaml')).draft), canonical(scenario));
   assert.match(writeScenario(scenario, 'yaml'), /req_id: "yes"/);
   assert.match(writeScenario(scenario, 'yaml'), /req_id: 名,/);
 });
 
 test('long and many-lined texts stay what they are', () => {
-  for (const description of ['a '.repeat(90).trim(), 'two\nlines', 'ends\n', 'two ends\n\n', ' begins', 'x'.repeat(300), 'a  b '.repeat(60), 'tab\tin', 'line\n\n  indented\nlast', 'ends with space \nb', '# no comment\n- no list', '\n', 'a\r\nb']) {
+  for (const description of [
+    'a '.repeat(90).trim(),
+    'two\nlines',
+    'ends\n',
+    'two ends\n\n',
+    ' begins',
+    'x'.repeat(300),
+    'a  b '.repeat(60),
+    'tab\tin',
+    'line\n\n  indented\nlast',
+    'ends with space \nb',
+    '# no comment\n- no list',
+    '\n',
+    'a\r\nb',
+  ]) {
     const scenario = toDraft({ version: 1, description, requests: [], steps: [] });
     assert.equal(read(writeScenario(scenario, 'yaml')).draft.description, description);
   }
@@ -90,11 +151,22 @@ test('a pointer leads to its place', () => {
   };
   assert.equal(at(WORKED, '/requests/1/prompt_len'), '24');
   assert.equal(at(WORKED, '/requests/1/prompt_len', true), 'prompt_len');
-  assert.equal(at(WORKED, '/steps/1/num_scheduled_tokens/1/1'), '8', 'counts are pairs in the draft, whatever they are in the text');
+  assert.equal(
+    at(WORKED, '/steps/1/num_scheduled_tokens/1/1'),
+    '8',
+    'counts are pairs in the draft, whatever they are in the text',
+  );
   assert.equal(at(WORKED, '/steps/1/num_scheduled_tokens/0/0'), 'B');
   assert.equal(at(WORKED, '/steps/0/new_block_ids/A/0/1'), '44');
-  assert.equal(at(WORKED, '/steps/1/draft_token_ids/B'), '{num_scheduled_tokens: {B: 1, A: 8}}', 'what is missing is missed in what would hold it');
-  assert.equal(at('{"version": 1, "steps": [{"num_scheduled_tokens": [["B", 1], ["A", 8]]}]}', '/steps/0/num_scheduled_tokens/1/1'), '8');
+  assert.equal(
+    at(WORKED, '/steps/1/draft_token_ids/B'),
+    '{num_scheduled_tokens: {B: 1, A: 8}}',
+    'what is missing is missed in what would hold it',
+  );
+  assert.equal(
+    at('{"version": 1, "steps": [{"num_scheduled_tokens": [["B", 1], ["A", 8]]}]}', '/steps/0/num_scheduled_tokens/1/1'),
+    '8',
+  );
   assert.equal(at('version: 1\nsteps:\nrequests: []', '/steps'), 'steps', 'an empty value has no place of its own');
   assert.equal(at(WORKED, ''), '', 'the whole text is not underlined');
 });
@@ -141,9 +213,23 @@ test('YAML is read by the rules of the server', () => {
 
 test('however deep a text is nested, it is refused at the place where it gets too deep', () => {
   const lines = Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n');
-  for (const text of ['['.repeat(5000), '- '.repeat(5000), '? '.repeat(5000), '{a: '.repeat(5000), `b: 1\n${'['.repeat(65)}`, lines]) assert.equal(fault(text).key, 'fault.bad_yaml.depth', text.slice(0, 20));
+  for (const text of [
+    '['.repeat(5000),
+    '- '.repeat(5000),
+    '? '.repeat(5000),
+    '{a: '.repeat(5000),
+    `b: 1\n${'['.repeat(65)}`,
+    lines,
+  ])
+    assert.equal(fault(text).key, 'fault.bad_yaml.depth', text.slice(0, 20));
   assert.deepEqual(fault('- '.repeat(65) + 'a'), { key: 'fault.bad_yaml.depth', line: 1, column: 129 });
-  for (const text of ['['.repeat(64) + ']'.repeat(64), '- '.repeat(64) + 'a', `a: "${'['.repeat(5000)}"`, `a: |\n  ${'- '.repeat(5000)}`]) assert.deepEqual(readText(text, 'yaml', yaml).faults, []);
+  for (const text of [
+    '['.repeat(64) + ']'.repeat(64),
+    '- '.repeat(64) + 'a',
+    `a: "${'['.repeat(5000)}"`,
+    `a: |\n  ${'- '.repeat(5000)}`,
+  ])
+    assert.deepEqual(readText(text, 'yaml', yaml).faults, []);
 });
 
 test('a tag is named as it was written', () => {
@@ -151,7 +237,11 @@ test('a tag is named as it was written', () => {
 });
 
 test('a missing bracket is missed at the end of its line', () => {
-  assert.deepEqual(fault('version: 1\nsteps:\n  - {num_scheduled_tokens: {A: 1}\n  - {}\n'), { key: 'fault.bad_yaml.syntax.bracket', line: 3, column: 34 });
+  assert.deepEqual(fault('version: 1\nsteps:\n  - {num_scheduled_tokens: {A: 1}\n  - {}\n'), {
+    key: 'fault.bad_yaml.syntax.bracket',
+    line: 3,
+    column: 34,
+  });
 });
 
 test('numbers that are not whole are no numbers of a scenario', () => {
@@ -160,8 +250,10 @@ test('numbers that are not whole are no numbers of a scenario', () => {
 });
 
 test('a line of vLLM’s log is taken for one', () => {
-  const line = 'ERROR [dump_input.py:79] Dumping scheduler output for model execution: SchedulerOutput(scheduled_new_reqs=[], num_scheduled_tokens={a: 1})';
-  for (const notation of /** @type {Notation[]} */ (['yaml', 'json'])) assert.deepEqual(fault(line, notation), { key: 'text.dump', line: 1, column: 72 });
+  const line =
+    'ERROR [dump_input.py:79] Dumping scheduler output for model execution: SchedulerOutput(scheduled_new_reqs=[], num_scheduled_tokens={a: 1})';
+  for (const notation of /** @type {Notation[]} */ (['yaml', 'json']))
+    assert.deepEqual(fault(line, notation), { key: 'text.dump', line: 1, column: 72 });
   assert.equal(read(`version: 1\ndescription: "${line}"`).draft.version, 1);
 });
 
@@ -171,7 +263,16 @@ test('more than the server reads is said before it is read', () => {
 });
 
 test('a file says its notation by its name, a text by how it begins', () => {
-  assert.deepEqual([notationOf('{}', 'a.yml'), notationOf('a: 1', 'A.JSON'), notationOf(' {"a": 1}'), notationOf('[1]'), notationOf('a: 1')], ['yaml', 'json', 'json', 'json', 'yaml']);
+  assert.deepEqual(
+    [
+      notationOf('{}', 'a.yml'),
+      notationOf('a: 1', 'A.JSON'),
+      notationOf(' {"a": 1}'),
+      notationOf('[1]'),
+      notationOf('a: 1'),
+    ],
+    ['yaml', 'json', 'json', 'json', 'yaml'],
+  );
 });
 
 test('a text is brought up to date without losing what else it says', () => {
@@ -194,16 +295,47 @@ steps:
     if (result !== null) assert.equal(canonical(read(result).draft), canonical(next), result);
     return result;
   };
-  assert.equal(to(() => {}), text);
-  assert.equal(to((next) => (next.requests[0].prompt_len = 20)), text.replace('prompt_len: 24', 'prompt_len: 20'));
-  assert.equal(to((next) => (next.requests[1].req_id = 'yes')), text.replace('req_id: B', 'req_id: "yes"'));
-  assert.equal(to((next) => next.steps[1].num_scheduled_tokens.push(['B', 1])), text.replace('{A: 1}', '{A: 1, B: 1}'));
-  assert.equal(to((next) => next.steps[1].num_scheduled_tokens.pop()), text.replace('{A: 1}', '{}'));
-  assert.equal(to((next) => (next.steps[1].finished_req_ids = ['B'])), text.replace('{A: 1}}', '{A: 1}, finished_req_ids: [B]}'));
-  assert.equal(to((next) => next.steps.push({ num_scheduled_tokens: [['B', 1]] })), `${text.trimEnd()}\n  - {num_scheduled_tokens: {B: 1}}\n`);
-  assert.equal(to((next) => next.steps.pop()), text.replace(/  # then\n.*\n/, ''));
-  assert.equal(to((next) => (next.requests[1].initial = {})), null, 'a new line in the middle of others');
-  assert.equal(to((next) => (next.title = 'x')), null);
+  assert.equal(
+    to(() => {}),
+    text,
+  );
+  assert.equal(
+    to((next) => (next.requests[0].prompt_len = 20)),
+    text.replace('prompt_len: 24', 'prompt_len: 20'),
+  );
+  assert.equal(
+    to((next) => (next.requests[1].req_id = 'yes')),
+    text.replace('req_id: B', 'req_id: "yes"'),
+  );
+  assert.equal(
+    to((next) => next.steps[1].num_scheduled_tokens.push(['B', 1])),
+    text.replace('{A: 1}', '{A: 1, B: 1}'),
+  );
+  assert.equal(
+    to((next) => next.steps[1].num_scheduled_tokens.pop()),
+    text.replace('{A: 1}', '{}'),
+  );
+  assert.equal(
+    to((next) => (next.steps[1].finished_req_ids = ['B'])),
+    text.replace('{A: 1}}', '{A: 1}, finished_req_ids: [B]}'),
+  );
+  assert.equal(
+    to((next) => next.steps.push({ num_scheduled_tokens: [['B', 1]] })),
+    `${text.trimEnd()}\n  - {num_scheduled_tokens: {B: 1}}\n`,
+  );
+  assert.equal(
+    to((next) => next.steps.pop()),
+    text.replace(/  # then\n.*\n/, ''),
+  );
+  assert.equal(
+    to((next) => (next.requests[1].initial = {})),
+    null,
+    'a new line in the middle of others',
+  );
+  assert.equal(
+    to((next) => (next.title = 'x')),
+    null,
+  );
   const json = writeScenario(draft, 'json');
   const next = structuredClone(draft);
   next.steps[0].num_scheduled_tokens[0][1] = 7;

@@ -5,7 +5,14 @@ import { before } from '../../static/js/core/trace/changes.js';
 import { Space, Step, axisOf, cellKey, isNull, parseCellKey } from '../../static/js/core/trace/trace.js';
 import { steps } from './fixtures/worked.js';
 
-const ragged = new Space('block_tables', { dims: ['group', 'req_state_idx', 'block_index'], dtype: 'int32', values: [[[], [81, 44], [], [37]], [[5], [], [], [null, 9]]] });
+const ragged = new Space('block_tables', {
+  dims: ['group', 'req_state_idx', 'block_index'],
+  dtype: 'int32',
+  values: [
+    [[], [81, 44], [], [37]],
+    [[5], [], [], [null, 9]],
+  ],
+});
 
 test('a ragged space finds its cells and gives their coordinates back', () => {
   assert.equal(ragged.size, 6);
@@ -17,7 +24,15 @@ test('a ragged space finds its cells and gives their coordinates back', () => {
 });
 
 test('what is not there is unknown, never a neighbour', () => {
-  for (const at of [[0, 1, 2], [0, 0, 0], [0, 4, 0], [2, 0, 0], [-1, 0, 0], [NaN, 1, 0], [0, NaN, 0]]) {
+  for (const at of [
+    [0, 1, 2],
+    [0, 0, 0],
+    [0, 4, 0],
+    [2, 0, 0],
+    [-1, 0, 0],
+    [NaN, 1, 0],
+    [0, NaN, 0],
+  ]) {
     assert.equal(ragged.find(at), -1);
     assert.ok(isNull(ragged.get(at)));
   }
@@ -31,7 +46,11 @@ test('row lengths at every depth', () => {
 });
 
 test('ids beyond 2^31 stay exact, booleans are numbers, words are words', () => {
-  const bytes = new Space('slot_byte_offsets', { dims: ['group', 'flat_token_idx'], dtype: 'int64', values: [[2 ** 45 + 1]] });
+  const bytes = new Space('slot_byte_offsets', {
+    dims: ['group', 'flat_token_idx'],
+    dtype: 'int64',
+    values: [[2 ** 45 + 1]],
+  });
   assert.equal(bytes.get([0, 0]), 2 ** 45 + 1);
   assert.equal(new Space('is_local', { dims: ['flat_token_idx'], dtype: 'bool', values: [true, false] }).get([0]), 1);
   const words = new Space('row_req_ids', { dims: ['req_state_idx'], dtype: 'str', values: [null, 'A'] });
@@ -40,7 +59,11 @@ test('ids beyond 2^31 stay exact, booleans are numbers, words are words', () => 
 });
 
 test('an empty space has no cells', () => {
-  const empty = new Space('input_block_tables', { dims: ['group', 'batch_idx_padded', 'block_index'], dtype: 'int32', values: [[]] });
+  const empty = new Space('input_block_tables', {
+    dims: ['group', 'batch_idx_padded', 'block_index'],
+    dtype: 'int32',
+    values: [[]],
+  });
   assert.equal(empty.size, 0);
   assert.equal(empty.rowLength([0]), 0);
   assert.equal(empty.find([0, 0, 0]), -1);
@@ -54,7 +77,19 @@ test('padded axes are drawn along the axis they pad', () => {
 
 test('cell keys are read back, nonsense is not', () => {
   assert.deepEqual(parseCellKey(cellKey('slot_mappings', [0, 12])), { space: 'slot_mappings', at: [0, 12] });
-  for (const bad of ['', 'slot_mappings', 'slot_mappings.', 'slot_mappings.-1', 'slot_mappings.1.', 'Slot.1', '<b>.1', 'a.999999999', `a${'.0'.repeat(9)}`, `${'a'.repeat(65)}.0`]) assert.equal(parseCellKey(bad), null, bad);
+  for (const bad of [
+    '',
+    'slot_mappings',
+    'slot_mappings.',
+    'slot_mappings.-1',
+    'slot_mappings.1.',
+    'Slot.1',
+    '<b>.1',
+    'a.999999999',
+    `a${'.0'.repeat(9)}`,
+    `${'a'.repeat(65)}.0`,
+  ])
+    assert.equal(parseCellKey(bad), null, bad);
 });
 
 test('only what outlives a step has a before', () => {

@@ -10,9 +10,27 @@ import { test } from 'node:test';
 
 const root = new URL('../../', import.meta.url);
 /** Attributes that are read out or shown. */
-const READABLE = /\s(aria-label|aria-description|aria-roledescription|aria-valuetext|title|placeholder|alt|label)=("[^"]*"|'[^']*'|[^\s>]+)/g;
+const READABLE =
+  /\s(aria-label|aria-description|aria-roledescription|aria-valuetext|title|placeholder|alt|label)=("[^"]*"|'[^']*'|[^\s>]+)/g;
 /** The name of the product, of keys, of units and of formats is the same in every language. */
-const SAME = new Set(['PageWalk', 'Shift', 'Ctrl', 'Alt', 'Esc', 'Enter', 'Home', 'End', 'Tab', 'vLLM', 'torch', 'YAML', 'JSON', 'KiB', 'MiB', 'GiB']);
+const SAME = new Set([
+  'PageWalk',
+  'Shift',
+  'Ctrl',
+  'Alt',
+  'Esc',
+  'Enter',
+  'Home',
+  'End',
+  'Tab',
+  'vLLM',
+  'torch',
+  'YAML',
+  'JSON',
+  'KiB',
+  'MiB',
+  'GiB',
+]);
 const WORD = /\p{L}{2,}/gu;
 
 /** @param {string} folder @param {string} suffix @returns {{name: string, text: string}[]} */
@@ -86,14 +104,23 @@ export function words(markup) {
 
 /** What scripts put on the page without a template. @param {string} source */
 export function assigned(source) {
-  const texts = [...source.matchAll(/\.(?:textContent|innerText|title|placeholder|ariaLabel|alt)\s*=\s*(['"`])(.*?)\1/g)].map(([, , text]) => text);
-  const labels = [...source.matchAll(/setAttribute\(\s*'(?:aria-label|title|placeholder|alt|aria-valuetext)',\s*(['"`])(.*?)\1/g)].map(([, , text]) => text);
-  return [...texts, ...labels].flatMap((text) => text.replace(/\$\{[^}]*\}/g, ' ').match(WORD) ?? []).filter((word) => !SAME.has(word));
+  const texts = [
+    ...source.matchAll(/\.(?:textContent|innerText|title|placeholder|ariaLabel|alt)\s*=\s*(['"`])(.*?)\1/g),
+  ].map(([, , text]) => text);
+  const labels = [
+    ...source.matchAll(/setAttribute\(\s*'(?:aria-label|title|placeholder|alt|aria-valuetext)',\s*(['"`])(.*?)\1/g),
+  ].map(([, , text]) => text);
+  return [...texts, ...labels]
+    .flatMap((text) => text.replace(/\$\{[^}]*\}/g, ' ').match(WORD) ?? [])
+    .filter((word) => !SAME.has(word));
 }
 
 test('templates say nothing themselves', () => {
   const found = files('templates/', '.html').flatMap(({ name, text }) => {
-    const markup = text.replace(/\{#[\s\S]*?#\}/g, ' ').replace(/\{%[\s\S]*?%\}/g, ' ').replace(/\{\{[\s\S]*?\}\}/g, '\u0000');
+    const markup = text
+      .replace(/\{#[\s\S]*?#\}/g, ' ')
+      .replace(/\{%[\s\S]*?%\}/g, ' ')
+      .replace(/\{\{[\s\S]*?\}\}/g, '\u0000');
     return words(markup).map((word) => `${name}: ${word}`);
   });
   assert.deepEqual(found, []);
@@ -102,13 +129,19 @@ test('templates say nothing themselves', () => {
 test('scripts say nothing themselves', () => {
   const scripts = files('static/js/', '.js');
   assert.ok(scripts.flatMap(({ text }) => litTemplates(text)).length > 60);
-  const found = scripts.flatMap(({ name, text }) => [...litTemplates(text).flatMap(words), ...assigned(text)].map((word) => `${name}: ${word}`));
+  const found = scripts.flatMap(({ name, text }) =>
+    [...litTemplates(text).flatMap(words), ...assigned(text)].map((word) => `${name}: ${word}`),
+  );
   assert.deepEqual(found, []);
 });
 
 test('a word that slips in is found', () => {
-  const script = "html`<p class=\"quiet\" title=${t('a')}>${list.map((one) => html`<b>${one} tokens</b>`)}</p><button aria-label=\"Close\">×</button>`";
+  const script =
+    'html`<p class="quiet" title=${t(\'a\')}>${list.map((one) => html`<b>${one} tokens</b>`)}</p><button aria-label="Close">×</button>`';
   assert.deepEqual(litTemplates(script).flatMap(words), ['Close', 'tokens']);
   assert.deepEqual(words('<p>PageWalk \u0000 <kbd>Enter</kbd></p><img alt="一张图">'), ['一张图']);
-  assert.deepEqual(assigned("status.textContent = 'Saved'; box.setAttribute('aria-label', `Row ${n}`); box.title = t('x');"), ['Saved', 'Row']);
+  assert.deepEqual(
+    assigned("status.textContent = 'Saved'; box.setAttribute('aria-label', `Row ${n}`); box.title = t('x');"),
+    ['Saved', 'Row'],
+  );
 });

@@ -1,4 +1,5 @@
-// The browser's codec, as a filter: one JSON line in, one out. `{"encode": scenario}` gives `{"link"}`, `{"decode": text}` gives
+// The browser's codec, as a filter: one JSON line in, one out. `{"encode": scenario}` gives `{"link"}`, `{"decode": text}`
+// gives
 // `{"scenario"}` or `{"kind", "params"}`, `{"compact": document}` gives `{"compact"}`.
 import { createInterface } from 'node:readline';
 import { compact } from '../../static/js/core/scenario/compact.js';

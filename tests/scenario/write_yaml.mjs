@@ -2,4 +2,5 @@
 import { createInterface } from 'node:readline';
 import { writeScenario } from '../../static/js/core/text/scenario-text.js';
 
-for await (const line of createInterface({ input: process.stdin })) console.log(JSON.stringify(writeScenario(JSON.parse(line), 'yaml')));
+for await (const line of createInterface({ input: process.stdin }))
+  console.log(JSON.stringify(writeScenario(JSON.parse(line), 'yaml')));

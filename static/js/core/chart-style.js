@@ -23,7 +23,20 @@ import { COLOURS } from './identity.js';
 const NARROW = 8;
 
 /** Tokens that figures are drawn with. */
-export const TOKENS = ['paper', 'raise', 'sunk', 'ink', 'soft', 'faint', 'line', 'line-strong', 'edge', 'walk', 'pin', ...Array.from({ length: COLOURS }, (_, index) => [`c${index}`, `c${index}-ink`]).flat()];
+export const TOKENS = [
+  'paper',
+  'raise',
+  'sunk',
+  'ink',
+  'soft',
+  'faint',
+  'line',
+  'line-strong',
+  'edge',
+  'walk',
+  'pin',
+  ...Array.from({ length: COLOURS }, (_, index) => [`c${index}`, `c${index}-ink`]).flat(),
+];
 
 /** The six hatches of request.css, as plotly names them. */
 const HATCHES = ['.', '\\', '|', '/', '-', '+'];
@@ -36,7 +49,14 @@ export function dressed(figure, dress) {
   const isNarrow = isNarrowStep(figure.layout, dress.width);
   const data = figure.data.map((trace) => dressedTrace(trace, dress));
   if (isNarrow) for (const trace of data) if (trace.orientation !== 'h' && trace.marker) trace.marker.line = { width: 0 };
-  return { data, layout: { ...dressedLayout(figure.layout, dress), ...(isNarrow ? { bargap: 0 } : {}), shapes: stepMark(figure.layout, dress) } };
+  return {
+    data,
+    layout: {
+      ...dressedLayout(figure.layout, dress),
+      ...(isNarrow ? { bargap: 0 } : {}),
+      shapes: stepMark(figure.layout, dress),
+    },
+  };
 }
 
 /** @param {Record<string, any>} layout @param {number} width */
@@ -51,14 +71,35 @@ function dressedTrace(trace, dress) {
   if (trace.meta.role === 'owner') return owner(trace, dress);
   const { colours, identities, mono } = dress;
   /** @type {{text?: string[]}} */
-  const more = trace.meta.role === 'null' ? { text: trace.y.map(() => '∅') } : trace.meta.last_owners ? { text: trace.meta.last_owners.map((/** @type {string} */ name) => escaped(identities.get(name)?.letter ?? '')) } : {};
-  return { ...trace, ...more, marker: markerOf(trace.meta.role, colours), textposition: 'inside', insidetextanchor: 'start', textangle: 0, insidetextfont: { color: colours.soft, family: mono, size: 12 } };
+  const more =
+    trace.meta.role === 'null'
+      ? { text: trace.y.map(() => '∅') }
+      : trace.meta.last_owners
+        ? { text: trace.meta.last_owners.map((/** @type {string} */ name) => escaped(identities.get(name)?.letter ?? '')) }
+        : {};
+  return {
+    ...trace,
+    ...more,
+    marker: markerOf(trace.meta.role, colours),
+    textposition: 'inside',
+    insidetextanchor: 'start',
+    textangle: 0,
+    insidetextfont: { color: colours.soft, family: mono, size: 12 },
+  };
 }
 
-/** Solid is what counts most, hatched what comes on top of it, an outline what is not there. @param {string} role @param {Colours} colours */
+/**
+ * Solid is what counts most, hatched what comes on top of it, an outline what is not there.
+ * @param {string} role
+ * @param {Colours} colours
+ */
 export function markerOf(role, colours) {
   const outline = (/** @type {string} */ color, width = 1) => ({ color, width });
-  const hatched = (/** @type {string} */ shape, /** @type {string} */ ink, /** @type {string} */ ground) => ({ color: ground, line: outline(ink), pattern: { shape, fgcolor: ink, bgcolor: ground, size: 5, solidity: 0.22 } });
+  const hatched = (/** @type {string} */ shape, /** @type {string} */ ink, /** @type {string} */ ground) => ({
+    color: ground,
+    line: outline(ink),
+    pattern: { shape, fgcolor: ink, bgcolor: ground, size: 5, solidity: 0.22 },
+  });
   switch (role) {
     case 'prefill':
     case 'filled':
@@ -73,7 +114,11 @@ export function markerOf(role, colours) {
     case 'waste':
       return hatched('/', colours.edge, colours.paper);
     case 'stale':
-      return { color: colours.paper, line: outline(colours['line-strong']), pattern: { shape: 'x', fgcolor: colours.edge, bgcolor: colours.paper, size: 6, solidity: 0.1 } };
+      return {
+        color: colours.paper,
+        line: outline(colours['line-strong']),
+        pattern: { shape: 'x', fgcolor: colours.edge, bgcolor: colours.paper, size: 6, solidity: 0.1 },
+      };
     case 'null':
       return { color: colours.line, line: outline(colours['line-strong']) };
     default:
@@ -84,7 +129,9 @@ export function markerOf(role, colours) {
 /** @param {any} trace @param {Dress} dress */
 function owner(trace, { colours, identities, mono }) {
   const identity = identities.get(trace.meta.req_id);
-  const [fill, ink] = identity ? [colours[`c${identity.colour}`], colours[`c${identity.colour}-ink`]] : [colours.sunk, colours.ink];
+  const [fill, ink] = identity
+    ? [colours[`c${identity.colour}`], colours[`c${identity.colour}-ink`]]
+    : [colours.sunk, colours.ink];
   return {
     ...trace,
     text: trace.text.map((/** @type {string} */ others) => escaped(identity?.letter ?? '') + others),
@@ -92,21 +139,44 @@ function owner(trace, { colours, identities, mono }) {
     insidetextanchor: 'start',
     textangle: 0,
     insidetextfont: { color: ink, family: mono, size: 12, weight: 700 },
-    marker: { color: fill, line: { color: mixed(fill, ink, 0.45), width: 1 }, pattern: { shape: HATCHES[identity?.hatch ?? 0], fgcolor: mixed(fill, ink, 0.26), bgcolor: fill, size: 6, solidity: 0.2 } },
+    marker: {
+      color: fill,
+      line: { color: mixed(fill, ink, 0.45), width: 1 },
+      pattern: {
+        shape: HATCHES[identity?.hatch ?? 0],
+        fgcolor: mixed(fill, ink, 0.26),
+        bgcolor: fill,
+        size: 6,
+        solidity: 0.2,
+      },
+    },
   };
 }
 
 /** A map has one scale for all: each request's place becomes its colour's. @param {any} trace @param {Dress} dress */
 function dressedMap(trace, { colours, identities }) {
   const kinds = new Map(trace.meta.kinds.map((/** @type {[number, string]} */ [code, kind]) => [code, KINDS.indexOf(kind)]));
-  const requests = new Map(trace.meta.owners.map((/** @type {[number, string]} */ [place, name]) => [place, KINDS.length + (identities.get(name)?.colour ?? place % COLOURS)]));
-  const scale = [...KINDS.map((kind) => mapColour(kind, colours)), ...Array.from({ length: COLOURS }, (_, index) => mixed(colours[`c${index}`], colours[`c${index}-ink`], 0.4))];
+  const requests = new Map(
+    trace.meta.owners.map((/** @type {[number, string]} */ [place, name]) => [
+      place,
+      KINDS.length + (identities.get(name)?.colour ?? place % COLOURS),
+    ]),
+  );
+  const scale = [
+    ...KINDS.map((kind) => mapColour(kind, colours)),
+    ...Array.from({ length: COLOURS }, (_, index) => mixed(colours[`c${index}`], colours[`c${index}-ink`], 0.4)),
+  ];
   return {
     ...trace,
-    z: trace.z.map((/** @type {(number | null)[]} */ row) => row.map((code) => (code === null ? null : (kinds.get(code) ?? requests.get(code) ?? 0)))),
+    z: trace.z.map((/** @type {(number | null)[]} */ row) =>
+      row.map((code) => (code === null ? null : (kinds.get(code) ?? requests.get(code) ?? 0))),
+    ),
     zmin: -0.5,
     zmax: scale.length - 0.5,
-    colorscale: scale.flatMap((colour, index) => [[index / scale.length, colour], [(index + 1) / scale.length, colour]]),
+    colorscale: scale.flatMap((colour, index) => [
+      [index / scale.length, colour],
+      [(index + 1) / scale.length, colour],
+    ]),
   };
 }
 
@@ -119,9 +189,29 @@ function mapColour(kind, colours) {
 
 /** @param {Record<string, any>} layout @param {Dress} dress */
 function dressedLayout(layout, { colours, sans, mono, width }) {
-  const axis = { color: colours.soft, gridcolor: colours.line, linecolor: colours['line-strong'], tickcolor: colours['line-strong'], tickfont: { family: mono, size: 12, color: colours.soft } };
+  const axis = {
+    color: colours.soft,
+    gridcolor: colours.line,
+    linecolor: colours['line-strong'],
+    tickcolor: colours['line-strong'],
+    tickfont: { family: mono, size: 12, color: colours.soft },
+  };
   const axes = Object.entries(layout).filter(([name]) => /^[xy]axis\d*$/.test(name));
-  const styled = axes.map(([name, given]) => [name, { ...axis, ...given, ...(name[0] === 'x' ? { showline: true, ticks: 'outside', ticklen: 4, title: { ...given.title, standoff: 6, font: { size: 12, color: colours.soft } } } : { showline: given.tickvals !== undefined }) }]);
+  const styled = axes.map(([name, given]) => [
+    name,
+    {
+      ...axis,
+      ...given,
+      ...(name[0] === 'x'
+        ? {
+            showline: true,
+            ticks: 'outside',
+            ticklen: 4,
+            title: { ...given.title, standoff: 6, font: { size: 12, color: colours.soft } },
+          }
+        : { showline: given.tickvals !== undefined }),
+    },
+  ]);
   return {
     ...layout,
     ...Object.fromEntries(styled),
@@ -131,25 +221,43 @@ function dressedLayout(layout, { colours, sans, mono, width }) {
     paper_bgcolor: 'rgba(0,0,0,0)',
     plot_bgcolor: 'rgba(0,0,0,0)',
     font: { family: sans, size: 12, color: colours.ink },
-    hoverlabel: { bgcolor: colours.raise, bordercolor: colours['line-strong'], font: { family: sans, size: 12, color: colours.ink }, namelength: -1, align: 'left' },
+    hoverlabel: {
+      bgcolor: colours.raise,
+      bordercolor: colours['line-strong'],
+      font: { family: sans, size: 12, color: colours.ink },
+      namelength: -1,
+      align: 'left',
+    },
     uniformtext: { mode: 'hide', minsize: 12 },
-    annotations: (layout.annotations ?? []).map((/** @type {any} */ one) => ({ ...one, font: { size: 12, color: colours.soft } })),
+    annotations: (layout.annotations ?? []).map((/** @type {any} */ one) => ({
+      ...one,
+      font: { size: 12, color: colours.soft },
+    })),
   };
 }
 
 /**
- * The step on screen, in each panel: a band behind the numbers, and a line around it or, where that would hide them, through it.
+ * The step on screen, in each panel: a band behind the numbers, and a line around it or, where that would hide them,
+ * through it.
  * @param {Record<string, any>} layout @param {Pick<Dress, 'colours' | 'step' | 'width'>} dress
  */
 export function stepMark(layout, { colours, step, width }) {
-  const panels = Object.keys(layout).filter((name) => /^yaxis\d*$/.test(name)).map((name) => `y${name.slice(5)} domain`);
+  const panels = Object.keys(layout)
+    .filter((name) => /^yaxis\d*$/.test(name))
+    .map((name) => `y${name.slice(5)} domain`);
   const isNarrow = isNarrowStep(layout, width);
   return panels.flatMap((yref) => {
     const band = { type: 'rect', xref: 'x', yref, x0: step - 0.5, x1: step + 0.5, y0: 0, y1: 1 };
     const line = { color: colours.pin, width: isNarrow ? 1 : 1.5 };
     return [
       { ...band, layer: 'below', fillcolor: colours.walk, line: { width: 0 } },
-      { ...band, layer: 'above', fillcolor: 'rgba(0,0,0,0)', line, ...(isNarrow ? { type: 'line', x0: step, x1: step } : {}) },
+      {
+        ...band,
+        layer: 'above',
+        fillcolor: 'rgba(0,0,0,0)',
+        line,
+        ...(isNarrow ? { type: 'line', x0: step, x1: step } : {}),
+      },
     ];
   });
 }

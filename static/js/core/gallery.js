@@ -22,10 +22,17 @@ const SKETCH = { requests: 8, steps: 16 };
 
 /** @param {Example[]} examples @returns {{group: string, examples: Example[]}[]} in the order of the examples */
 export function groupsOf(examples) {
-  return [...new Set(examples.map(({ group }) => group))].map((group) => ({ group, examples: examples.filter((one) => one.group === group) }));
+  return [...new Set(examples.map(({ group }) => group))].map((group) => ({
+    group,
+    examples: examples.filter((one) => one.group === group),
+  }));
 }
 
-/** Whether every word that is looked for is somewhere in the texts; "seq lens" is `seq_lens`. @param {string} query @param {(string | undefined)[]} texts */
+/**
+ * Whether every word that is looked for is somewhere in the texts; "seq lens" is `seq_lens`.
+ * @param {string} query
+ * @param {(string | undefined)[]} texts
+ */
 export function matches(query, texts) {
   const text = plain(texts.join(' '));
   return plain(query)
@@ -35,7 +42,11 @@ export function matches(query, texts) {
 
 /** @param {string} text */
 function plain(text) {
-  return text.normalize('NFKC').toLowerCase().replace(/[\s_-]+/g, ' ').trim();
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_-]+/g, ' ')
+    .trim();
 }
 
 /** Not in its answer, which one is to find. @param {Example} example @returns {string[]} */
@@ -43,9 +54,18 @@ export function textsOf({ name, title, description, group, question }) {
   return [name, title, description, group, question];
 }
 
-/** The query that opens an example where there is something to see. @param {Example} example @param {string | null} [lang] */
+/**
+ * The query that opens an example where there is something to see.
+ * @param {Example} example
+ * @param {string | null} [lang]
+ */
 export function searchOf({ name, place }, lang = null) {
-  return formatAddress({ example: name, stage: place?.stage ?? null, pin: place?.pin ?? null, lang: /** @type {'en' | 'zh' | null} */ (lang) });
+  return formatAddress({
+    example: name,
+    stage: place?.stage ?? null,
+    pin: place?.pin ?? null,
+    lang: /** @type {'en' | 'zh' | null} */ (lang),
+  });
 }
 
 /** @param {import('./scenario/edits.js').Scenario} scenario @returns {Size} */
@@ -53,7 +73,11 @@ export function sizeOf({ requests, steps, config }) {
   return { requests: requests.length, steps: steps.length, groups: Math.max(1, config?.kv_cache_groups?.length ?? 1) };
 }
 
-/** As the server sketches its examples; a count that is none is drawn as nothing. @param {import('./scenario/edits.js').Scenario} scenario @returns {number[][]} */
+/**
+ * As the server sketches its examples; a count that is none is drawn as nothing.
+ * @param {import('./scenario/edits.js').Scenario} scenario
+ * @returns {number[][]}
+ */
 export function sketchOf({ requests, steps }) {
   const counts = steps.slice(0, SKETCH.steps).map((step) => countsOf(step).counts);
   return requests.slice(0, SKETCH.requests).map(({ req_id }) =>
@@ -64,7 +88,12 @@ export function sketchOf({ requests, steps }) {
   );
 }
 
-/** Names of the requests, for a scenario without a title. @param {import('./scenario/edits.js').Scenario} scenario @param {string} separator @param {number} [most] */
+/**
+ * Names of the requests, for a scenario without a title.
+ * @param {import('./scenario/edits.js').Scenario} scenario
+ * @param {string} separator
+ * @param {number} [most]
+ */
 export function namesOf({ requests }, separator, most = 4) {
   const names = requests.slice(0, most).map(({ req_id }) => req_id);
   return [...names, ...(requests.length > most ? ['…'] : [])].join(separator);

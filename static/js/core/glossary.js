@@ -33,11 +33,24 @@ export const STATE_TERMS = /** @type {Record<string, string>} */ ({
 });
 
 /** Code names that sentences use and that are terms, but no tensor or index of the schema. */
-export const CODE_TERMS = new Set(['all_token_ids', 'free_indices', 'block_size', 'max_model_len', 'max_num_batched_tokens', 'max_num_reqs', 'num_speculative_tokens', 'PAD_SLOT_ID']);
+export const CODE_TERMS = new Set([
+  'all_token_ids',
+  'free_indices',
+  'block_size',
+  'max_model_len',
+  'max_num_batched_tokens',
+  'max_num_reqs',
+  'num_speculative_tokens',
+  'PAD_SLOT_ID',
+]);
 
 const CODE = /\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b/g;
 
-/** Concepts by theme, indices, then each stage with its tensors, in the order of the pipeline. @param {Term[]} terms @returns {Group[]} */
+/**
+ * Concepts by theme, indices, then each stage with its tensors, in the order of the pipeline.
+ * @param {Term[]} terms
+ * @returns {Group[]}
+ */
 export function groupsOf(terms) {
   /** @type {Map<string, Term[]>} */
   const groups = new Map();
@@ -82,9 +95,16 @@ function rankOf(name, wanted) {
   return 9;
 }
 
-/** Names are searched as they are spoken: `query_start_loc`, "query start loc" and "Query-Start" are the same. @param {string} text */
+/**
+ * Names are searched as they are spoken: `query_start_loc`, "query start loc" and "Query-Start" are the same.
+ * @param {string} text
+ */
 function plain(text) {
-  return text.normalize('NFKC').toLowerCase().replace(/[\s_-]+/g, ' ').trim();
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_-]+/g, ' ')
+    .trim();
 }
 
 /**

@@ -3,7 +3,8 @@
  * What a request looks like: letter + hatch + colour, the same everywhere.
  *
  * In: the scenario's requests. Out: per req_id a letter (the id itself if it is one character, else the next
- * unused letter; a blank is drawn as ␣), one of twelve colours and one of six hatches, so that twelve requests differ in all three
+ * unused letter; a blank is drawn as ␣), one of twelve colours and one of six hatches, so that twelve requests differ in
+ * all three
  * and the thirteenth repeats a colour with another hatch.
  */
 

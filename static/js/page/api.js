@@ -55,7 +55,14 @@ export class Api {
 
   /** @returns {Promise<import('../core/gallery.js').Example[]>} */
   examples() {
-    return this.#ask(`api/examples?lang=${this.lang}`, (body) => Array.isArray(body) && body.every((one) => isObject(one) && typeof one.name === 'string' && isObject(one.size) && Array.isArray(one.sketch)));
+    return this.#ask(
+      `api/examples?lang=${this.lang}`,
+      (body) =>
+        Array.isArray(body) &&
+        body.every(
+          (one) => isObject(one) && typeof one.name === 'string' && isObject(one.size) && Array.isArray(one.sketch),
+        ),
+    );
   }
 
   /** @returns {Promise<import('../core/glossary.js').Term[]>} */
@@ -63,14 +70,24 @@ export class Api {
     return (await this.#ask(`api/glossary?lang=${this.lang}`, (body) => isObject(body) && Array.isArray(body.terms))).terms;
   }
 
-  /** @param {Scenario} scenario @returns {Promise<{charts: import('../ui/charts/charts.js').Chart[], script: import('./features/charts.js').Script}>} */
+  /**
+   * @param {Scenario} scenario
+   * @returns {Promise<{charts: import('../ui/charts/charts.js').Chart[], script: import('./features/charts.js').Script}>}
+   */
   charts(scenario) {
-    return this.#ask(`api/charts?lang=${this.lang}`, (body) => isObject(body) && Array.isArray(body.charts) && isObject(body.script), post(scenario));
+    return this.#ask(
+      `api/charts?lang=${this.lang}`,
+      (body) => isObject(body) && Array.isArray(body.charts) && isObject(body.script),
+      post(scenario),
+    );
   }
 
   /** @param {string} name @returns {Promise<any>} */
   example(name) {
-    return this.#ask(`api/examples/${encodeURIComponent(name)}?lang=${this.lang}`, (body) => isObject(body) && Array.isArray(body.requests) && Array.isArray(body.steps));
+    return this.#ask(
+      `api/examples/${encodeURIComponent(name)}?lang=${this.lang}`,
+      (body) => isObject(body) && Array.isArray(body.requests) && Array.isArray(body.steps),
+    );
   }
 
   /** Has the server keep a scenario. @param {Scenario} scenario @returns {Promise<{id: string, url: string}>} */
@@ -80,10 +97,17 @@ export class Api {
 
   /** @param {string} id of a short link @returns {Promise<any>} */
   shortened(id) {
-    return this.#ask(`api/links/${encodeURIComponent(id)}?lang=${this.lang}`, (body) => isObject(body) && Array.isArray(body.requests) && Array.isArray(body.steps));
+    return this.#ask(
+      `api/links/${encodeURIComponent(id)}?lang=${this.lang}`,
+      (body) => isObject(body) && Array.isArray(body.requests) && Array.isArray(body.steps),
+    );
   }
 
-  /** @param {string} path @param {(body: any) => boolean} isWhole whether the answer has its shape @param {RequestInit} [init] */
+  /**
+   * @param {string} path
+   * @param {(body: any) => boolean} isWhole whether the answer has its shape
+   * @param {RequestInit} [init]
+   */
   async #ask(path, isWhole, init) {
     let response;
     let text;
@@ -127,7 +151,10 @@ function isTrace(body) {
     isObject(body) &&
     Array.isArray(body.summary) &&
     Array.isArray(body.steps) &&
-    body.steps.every((/** @type {any} */ step) => isObject(step) && Number.isInteger(step.index) && isObject(step.spaces) && Array.isArray(step.req_ids)) &&
+    body.steps.every(
+      (/** @type {any} */ step) =>
+        isObject(step) && Number.isInteger(step.index) && isObject(step.spaces) && Array.isArray(step.req_ids),
+    ) &&
     (body.stopped === null || body.stopped === undefined || (isObject(body.stopped) && Number.isInteger(body.stopped.step)))
   );
 }

@@ -23,13 +23,21 @@ export function accentOf(name) {
 /** Index arrays of PageWalk's bookkeeping, some of which mirror something that vLLM keeps in another form. */
 const OWN = /^(schedule_|row_|kv_block_|stale_block_|sort_key$)/;
 
-/** Whether a name is PageWalk's own: vLLM has no tensor called so. @param {import('../core/trace/schema.js').Schema} schema @param {string} space */
+/**
+ * Whether a name is PageWalk's own: vLLM has no tensor called so.
+ * @param {import('../core/trace/schema.js').Schema} schema
+ * @param {string} space
+ */
 export function isOwn(schema, space) {
   const def = schema.def(space);
   return def !== null && (def.vllm === null || OWN.test(space));
 }
 
-/** Coordinate -> the space whose accent a reader knows it by. @param {string} space @param {import('../core/trace/schema.js').Schema} schema */
+/**
+ * Coordinate -> the space whose accent a reader knows it by.
+ * @param {string} space
+ * @param {import('../core/trace/schema.js').Schema} schema
+ */
 export function accentOfSpace(space, schema) {
   return accentOf(schema.def(space)?.holds);
 }

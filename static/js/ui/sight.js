@@ -17,5 +17,6 @@ export function showElement(element, how) {
   // Inside a frame the page around it must stay where its reader is.
   const { top, bottom } = element.getBoundingClientRect();
   if (top < COVERED.top) scrollBy({ top: top - COVERED.top, behavior: how.behavior });
-  else if (bottom > innerHeight - COVERED.bottom) scrollBy({ top: Math.min(top - COVERED.top, bottom - innerHeight + COVERED.bottom), behavior: how.behavior });
+  else if (bottom > innerHeight - COVERED.bottom)
+    scrollBy({ top: Math.min(top - COVERED.top, bottom - innerHeight + COVERED.bottom), behavior: how.behavior });
 }

@@ -29,7 +29,8 @@
  * @property {import('../core/trace/links.js').Links} links
  * @property {number} numSteps
  * @property {boolean} hasBoard  false while no schedule could be run at all
- * @property {import('../core/trace/stop-points.js').Range} range  the steps that one may go to: all, or those that an embedded page keeps to
+ * @property {import('../core/trace/stop-points.js').Range} range  the steps that one may go to: all, or those that an
+ *   embedded page keeps to
  * @property {'board' | 'present' | 'embed'} mode  how the page is shown
  * @property {number} index  the step on screen
  * @property {string} stage  one of the stages, or `all`

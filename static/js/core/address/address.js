@@ -57,7 +57,10 @@ export function parseAddress(search) {
   };
 }
 
-/** Which parameter it is: whole addresses are set in capitals, and HTML in which somebody pasted one writes its & as &amp; @param {string} name */
+/**
+ * Which parameter it is: whole addresses are set in capitals, and HTML in which somebody pasted one writes its & as &amp;
+ * @param {string} name
+ */
 function meant(name) {
   const plain = name.replace(/^(amp;)+/i, '');
   return OURS.includes(plain.toLowerCase()) ? plain.toLowerCase() : plain;

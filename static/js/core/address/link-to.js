@@ -11,7 +11,8 @@ export const LONGEST_IN_CHATS = 2_000;
  * @param {any} scenario
  * @param {object} [options]
  * @param {string} [options.base]  how addresses of the page begin: `https://example.org/`, or `` for a relative one
- * @param {Partial<import('./address.js').Address> | null} [options.place]  step, stage, pin, view, language; null: where the scenario begins
+ * @param {Partial<import('./address.js').Address> | null} [options.place]  step, stage, pin, view, language; null: where
+ *   the scenario begins
  * @returns {Promise<{s: string, href: string, length: number}>} length: of the whole address, in characters
  */
 export async function linkTo(scenario, { base = '', place = null } = {}) {

@@ -203,7 +203,11 @@ function measure(text) {
   return { depth: deepest, keys };
 }
 
-/** The same of what was read: of a key that was there twice, one is left. @param {any} value @returns {{keys: number, isFinite: boolean}} */
+/**
+ * The same of what was read: of a key that was there twice, one is left.
+ * @param {any} value
+ * @returns {{keys: number, isFinite: boolean}}
+ */
 function count(value) {
   if (typeof value === 'number') return { keys: 0, isFinite: Number.isFinite(value) };
   if (typeof value !== 'object' || value === null) return { keys: 0, isFinite: true };

@@ -2,14 +2,16 @@
 /** What others paste to show a scenario elsewhere. */
 
 /**
- * HTML that shows an address inside another page: a frame, with everything escaped that could end an attribute. It may go full
+ * HTML that shows an address inside another page: a frame, with everything escaped that could end an attribute. It may go
+ * full
  * screen; nothing else is allowed to it.
  * @param {string} url  absolute, of the embed view
  * @param {string} title  what a screen reader calls the frame
  * @param {{width?: number, height?: number}} [size]  in CSS pixels
  */
 export function embedCode(url, title, { width = 800, height = 450 } = {}) {
-  return `<iframe src="${escaped(url)}" title="${escaped(title)}" width="${width}" height="${height}" loading="lazy" allow="fullscreen"></iframe>`;
+  const size = `width="${width}" height="${height}"`;
+  return `<iframe src="${escaped(url)}" title="${escaped(title)}" ${size} loading="lazy" allow="fullscreen"></iframe>`;
 }
 
 /** @type {Record<string, string>} */
@@ -32,5 +34,7 @@ export function markdown(title, url, picture) {
 
 /** An address in which nothing ends a Markdown link. @param {string} url */
 function plain(url) {
-  return url.replace(/[()<>\s]/g, (character) => encodeURIComponent(character).replace(/[()]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`));
+  return url.replace(/[()<>\s]/g, (character) =>
+    encodeURIComponent(character).replace(/[()]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`),
+  );
 }

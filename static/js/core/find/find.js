@@ -40,7 +40,17 @@ import { parseQuery } from './query.js';
 const MOST_PER_KIND = 6;
 const MOST = 30;
 /** Kinds in the order in which a bare number is most likely meant. */
-const ORDER = /** @type {Kind[]} */ (['slot', 'block', 'token_id', 'position', 'pool_row', 'flat_token', 'batch_row', 'logical_block', 'byte']);
+const ORDER = /** @type {Kind[]} */ ([
+  'slot',
+  'block',
+  'token_id',
+  'position',
+  'pool_row',
+  'flat_token',
+  'batch_row',
+  'logical_block',
+  'byte',
+]);
 
 /**
  * @param {string} text
@@ -60,7 +70,18 @@ function cellHits({ cell }, scope) {
   if (!cell || !scope.schema.def(cell.space)) return [];
   for (const step of nearest(scope, true)) {
     if ((step.space(cell.space)?.find(cell.at) ?? -1) < 0) continue;
-    return [{ kind: 'cell', number: `${cell.space}[${cell.at.join(', ')}]`, says: 'cell', params: { value: String(step.space(cell.space)?.get(cell.at)) }, cell, step: step.index, request: null, group: 0 }];
+    return [
+      {
+        kind: 'cell',
+        number: `${cell.space}[${cell.at.join(', ')}]`,
+        says: 'cell',
+        params: { value: String(step.space(cell.space)?.get(cell.at)) },
+        cell,
+        step: step.index,
+        request: null,
+        group: 0,
+      },
+    ];
   }
   return [];
 }
@@ -93,7 +114,12 @@ function numberHits(query, scope) {
   return { hits: [...now, ...later.slice(0, MOST_PER_KIND), ...elsewhere(missing, ask, scope)], capped };
 }
 
-/** For what the step on screen does not run: the nearest other step that does. @param {Kind[]} kinds @param {import('./step.js').Ask} ask @param {Scope} scope */
+/**
+ * For what the step on screen does not run: the nearest other step that does.
+ * @param {Kind[]} kinds
+ * @param {import('./step.js').Ask} ask
+ * @param {Scope} scope
+ */
 function elsewhere(kinds, ask, scope) {
   /** @type {Hit[]} */
   const found = [];
@@ -154,7 +180,13 @@ function namesLike(text, { requests, identities }, exactly = false) {
   return found < 0 ? [] : found < 3 ? ranks[found].slice(0, 1) : ranks.slice(found).flat();
 }
 
-/** Where a request is in the step, and its first token there. @param {string} name @param {Scope} scope @param {boolean} inDetail @returns {Hit[]} */
+/**
+ * Where a request is in the step, and its first token there.
+ * @param {string} name
+ * @param {Scope} scope
+ * @param {boolean} inDetail
+ * @returns {Hit[]}
+ */
 function aboutRequest(name, scope, inDetail) {
   const { step } = scope;
   const row = step.rows.get(name);
@@ -164,33 +196,85 @@ function aboutRequest(name, scope, inDetail) {
     const start = Number(step.space('query_start_loc')?.get([batch]));
     const count = Number(step.space('num_scheduled_tokens')?.get([batch]));
     /** @type {Hit[]} */
-    const hits = [{ ...base, says: 'request_running', params: { batch: String(batch), row: String(row), n: String(count) }, cell: { space: 'idx_mapping', at: [batch] } }];
+    const hits = [
+      {
+        ...base,
+        says: 'request_running',
+        params: { batch: String(batch), row: String(row), n: String(count) },
+        cell: { space: 'idx_mapping', at: [batch] },
+      },
+    ];
     const slot = step.space('slot_mappings')?.get([0, start]);
-    if (inDetail && typeof slot === 'number' && slot >= 0) hits.push({ ...base, says: 'request_first', params: { token: String(start), slot: String(slot) }, cell: { space: 'slot_mappings', at: [0, start] } });
+    if (inDetail && typeof slot === 'number' && slot >= 0)
+      hits.push({
+        ...base,
+        says: 'request_first',
+        params: { token: String(start), slot: String(slot) },
+        cell: { space: 'slot_mappings', at: [0, start] },
+      });
     return hits;
   }
-  if (row !== undefined) return [{ ...base, says: 'request_idle', params: { row: String(row) }, cell: { space: 'num_computed_tokens', at: [row] } }];
+  if (row !== undefined)
+    return [
+      { ...base, says: 'request_idle', params: { row: String(row) }, cell: { space: 'num_computed_tokens', at: [row] } },
+    ];
   return otherSteps(name, scope, base);
 }
 
 /** @param {string} name @param {Scope} scope @param {Omit<Hit, 'says' | 'params' | 'cell'>} base @returns {Hit[]} */
 function otherSteps(name, scope, base) {
   const here = scope.step.index;
-  const runs = Array.from({ length: scope.numSteps }, (_, index) => index).filter((index) => scope.scheduled(index).includes(name));
+  const runs = Array.from({ length: scope.numSteps }, (_, index) => index).filter((index) =>
+    scope.scheduled(index).includes(name),
+  );
   if (runs.length === 0) return [{ ...base, says: 'request_never', params: {}, cell: null }];
   const index = runs.reduce((best, one) => (Math.abs(one - here) < Math.abs(best - here) ? one : best));
   const step = [...scope.others].find((one) => one.index === index);
   const batch = step?.json.req_ids.indexOf(name) ?? -1;
-  return [{ ...base, step: index, says: 'request_elsewhere', params: {}, cell: batch < 0 ? null : { space: 'idx_mapping', at: [batch] } }];
+  return [
+    {
+      ...base,
+      step: index,
+      says: 'request_elsewhere',
+      params: {},
+      cell: batch < 0 ? null : { space: 'idx_mapping', at: [batch] },
+    },
+  ];
 }
 
 /** A word alone asks what the thing is. */
-const TERM_OF = /** @type {Record<Kind, string>} */ ({ slot: 'slot', block: 'block', logical_block: 'logical-block', token_id: 'input_ids', flat_token: 'flat_token_idx', position: 'position', pool_row: 'req_state_idx', batch_row: 'batch_idx', byte: 'byte_offset', request: 'request' });
+const TERM_OF = /** @type {Record<Kind, string>} */ ({
+  slot: 'slot',
+  block: 'block',
+  logical_block: 'logical-block',
+  token_id: 'input_ids',
+  flat_token: 'flat_token_idx',
+  position: 'position',
+  pool_row: 'req_state_idx',
+  batch_row: 'batch_idx',
+  byte: 'byte_offset',
+  request: 'request',
+});
 
-/** Tensors by the beginning of their name, and index spaces by the words for them: they are explained, not pinned. @param {Query} query @param {Scope} scope @returns {Hit[]} */
+/**
+ * Tensors by the beginning of their name, and index spaces by the words for them: they are explained, not pinned.
+ * @param {Query} query
+ * @param {Scope} scope
+ * @returns {Hit[]}
+ */
 function termHits(query, scope) {
   if (query.number !== null || query.cell) return [];
-  const explained = (/** @type {Hit['kind']} */ kind, /** @type {string} */ number, /** @type {string} */ term) => ({ kind, number, says: 'term', params: {}, cell: null, step: scope.step.index, request: null, group: 0, term });
+  const explained = (/** @type {Hit['kind']} */ kind, /** @type {string} */ number, /** @type {string} */ term) => ({
+    kind,
+    number,
+    says: 'term',
+    params: {},
+    cell: null,
+    step: scope.step.index,
+    request: null,
+    group: 0,
+    term,
+  });
   if (query.name === '' && query.kinds.length > 0) return query.kinds.map((kind) => explained(kind, '', TERM_OF[kind]));
   const wanted = query.text.toLowerCase().replace(/\s+/g, '_');
   if (wanted.length < 3) return [];

@@ -6,7 +6,10 @@
  * of it that were understood. Whether there is such a thing is for `find` to say.
  */
 
-/** @typedef {'slot' | 'block' | 'logical_block' | 'token_id' | 'flat_token' | 'position' | 'pool_row' | 'batch_row' | 'byte' | 'request'} Kind */
+/**
+ * @typedef {'slot' | 'block' | 'logical_block' | 'token_id' | 'flat_token' | 'position' | 'pool_row' | 'batch_row' |
+ *   'byte' | 'request'} Kind
+ */
 /**
  * @typedef {object} Query
  * @property {string} text
@@ -18,16 +21,25 @@
 
 /** What each word may stand for, the longer words before the shorter ones they begin with. @type {[Kind[], string[]][]} */
 const WORDS = [
-  [['token_id'], ['token id', 'token_id', 'input_ids', 'input id', 'input_id', 'token 编号', 'token编号', '词元编号', '编号', 'id']],
+  [
+    ['token_id'],
+    ['token id', 'token_id', 'input_ids', 'input id', 'input_id', 'token 编号', 'token编号', '词元编号', '编号', 'id'],
+  ],
   [['flat_token'], ['flat_token_idx', 'flat token', 'flat', '展平 token', '展平token', '展平词元', '展平']],
-  [['token_id', 'flat_token'], ['tokens', 'token', 'tok', '词元']],
+  [
+    ['token_id', 'flat_token'],
+    ['tokens', 'token', 'tok', '词元'],
+  ],
   [['slot'], ['slot_mappings', 'slot_mapping', 'slot id', 'slot_id', 'slots', 'slot', '槽位号', '槽位', '槽']],
   [['logical_block'], ['logical block', 'block_index', 'block index', '逻辑块']],
   [['block'], ['physical block', 'block_id', 'block id', 'block number', 'blocks', 'block', 'page', '物理块', '块号', '块']],
   [['position'], ['positions', 'position', 'pos', '位置']],
   [['pool_row'], ['req_state_idx', 'pool row', '状态池行', '池行']],
   [['batch_row'], ['batch_idx', 'batch row', 'batch', '批次行', '批行', '批']],
-  [['pool_row', 'batch_row'], ['row', '行']],
+  [
+    ['pool_row', 'batch_row'],
+    ['row', '行'],
+  ],
   [['byte'], ['byte_offset', 'byte offset', 'bytes', 'byte', '字节']],
   [['request'], ['request', 'req_id', 'req', '请求']],
 ];
@@ -36,7 +48,10 @@ const IS_CJK = /[\u3400-\u9fff]/;
 /** @type {{kinds: Kind[], pattern: RegExp}[]} */
 const VOCABULARY = WORDS.flatMap(([kinds, words]) => words.map((word) => ({ kinds, word })))
   .sort((a, b) => b.word.length - a.word.length)
-  .map(({ kinds, word }) => ({ kinds, pattern: new RegExp(word.replaceAll(' ', '\\s+') + (/[a-z]$/.test(word) ? '(?![a-z_-])' : ''), 'iy') }));
+  .map(({ kinds, word }) => ({
+    kinds,
+    pattern: new RegExp(word.replaceAll(' ', '\\s+') + (/[a-z]$/.test(word) ? '(?![a-z_-])' : ''), 'iy'),
+  }));
 
 const NUMBER = /-?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?![\w,.-]*[A-Za-z_\d])/y;
 const BETWEEN = /(?:[\s:=#,，。：、()[\]]|第|的|号|of(?![\w-])|in(?![\w-])|['’]s(?!\w)|number(?!\w)|no\.)+/iy;
@@ -60,7 +75,8 @@ export function parseQuery(raw) {
     if (between) at += between.length;
     else if (word) {
       // "position 31 of request B": the first word says what the number is, `request` only introduces a name.
-      if (query.kinds.length === 0 || (query.kinds.includes('request') && !word.kinds.includes('request'))) query.kinds = word.kinds;
+      if (query.kinds.length === 0 || (query.kinds.includes('request') && !word.kinds.includes('request')))
+        query.kinds = word.kinds;
       at += word.length;
     } else {
       const number = query.number === null && startsHere(text, at) ? match(NUMBER, text, at) : '';
@@ -78,7 +94,10 @@ export function parseQuery(raw) {
 function cellOf(text) {
   const found = CELL.exec(text);
   if (!found) return null;
-  const at = (found[2] ?? found[3].slice(1)).split(/[\s,.]+/).filter(Boolean).map(Number);
+  const at = (found[2] ?? found[3].slice(1))
+    .split(/[\s,.]+/)
+    .filter(Boolean)
+    .map(Number);
   return { space: found[1], at };
 }
 
@@ -103,7 +122,11 @@ function startsHere(text, at) {
   return IS_CJK.test(text[at]) || at === 0 || !/[\w-]/.test(text[at - 1]) || /[a-z]\d/i.test(text.slice(at - 1, at + 1));
 }
 
-/** A name runs to the next blank, or to the next Chinese word that means something. @param {string} text @param {number} at */
+/**
+ * A name runs to the next blank, or to the next Chinese word that means something.
+ * @param {string} text
+ * @param {number} at
+ */
 function nameEnd(text, at) {
   let end = at + 1;
   while (end < text.length && !match(BETWEEN, text, end) && !(IS_CJK.test(text[end]) && wordAt(text, end))) end += 1;

@@ -1,8 +1,13 @@
 // @ts-check
 /** Where blocks are drawn: the grid of the whole pool, and the lines of the list of held blocks with its gaps. */
 
-/** @typedef {{size: number, columns: number, rows: number, per: number}} Grid  `per` block ids share one square of `size` px */
-/** @typedef {{kind: 'null'} | {kind: 'gap', first: number, last: number} | {kind: 'block', entry: number, id: number}} Item */
+/**
+ * @typedef {{size: number, columns: number, rows: number, per: number}} Grid  `per` block ids share one square of `size`
+ *   px
+ */
+/**
+ * @typedef {{kind: 'null'} | {kind: 'gap', first: number, last: number} | {kind: 'block', entry: number, id: number}} Item
+ */
 
 const SIZES = [22, 18, 14, 12, 10, 8, 6, 5];
 

@@ -89,7 +89,12 @@ export class Pool {
     return typeof found === 'string' ? found : null;
   }
 
-  /** What the ids from `first` to `last` are, without block 0 and the group's own. @param {number} first @param {number} last @returns {Tally} */
+  /**
+   * What the ids from `first` to `last` are, without block 0 and the group's own.
+   * @param {number} first
+   * @param {number} last
+   * @returns {Tally}
+   */
   between(first, last) {
     const count = Math.max(0, last - first + 1);
     const other = within(this.sorted.other, first, last);
@@ -110,7 +115,12 @@ function sorted(map) {
   return Float64Array.from(map.keys()).sort();
 }
 
-/** How many of the sorted values lie in first..last. @param {Float64Array} values @param {number} first @param {number} last */
+/**
+ * How many of the sorted values lie in first..last.
+ * @param {Float64Array} values
+ * @param {number} first
+ * @param {number} last
+ */
 function within(values, first, last) {
   return Math.max(0, lowerBound(values, last + 1) - lowerBound(values, first));
 }

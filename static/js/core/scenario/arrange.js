@@ -24,19 +24,32 @@ export function nameFault(draft, row, name) {
   return draft.requests.some(({ req_id }, other) => other !== row && req_id === name) ? 'taken' : '';
 }
 
-/** @param {Scenario} draft @param {number} row @param {string} name @returns {Scenario} the same draft where the name cannot be */
+/**
+ * @param {Scenario} draft
+ * @param {number} row
+ * @param {string} name
+ * @returns {Scenario} the same draft where the name cannot be
+ */
 export function renameRequest(draft, row, name) {
   const old = draft.requests[row]?.req_id;
   if (old === undefined || old === name || nameFault(draft, row, name)) return draft;
   const called = (/** @type {string} */ one) => (one === old ? name : one);
   const steps = draft.steps.map((step) => {
     /** @type {ScenarioStep} */
-    const next = { ...step, num_scheduled_tokens: (step.num_scheduled_tokens ?? []).map(([one, count]) => [called(one), count]) };
-    for (const key of BY_REQUEST) if (step[key]) next[key] = Object.fromEntries(Object.entries(step[key]).map(([one, value]) => [called(one), value]));
+    const next = {
+      ...step,
+      num_scheduled_tokens: (step.num_scheduled_tokens ?? []).map(([one, count]) => [called(one), count]),
+    };
+    for (const key of BY_REQUEST)
+      if (step[key]) next[key] = Object.fromEntries(Object.entries(step[key]).map(([one, value]) => [called(one), value]));
     for (const key of LISTS) if (step[key]) next[key] = step[key].map(called);
     return next;
   });
-  return { ...draft, requests: draft.requests.map((request, place) => (place === row ? { ...request, req_id: name } : request)), steps };
+  return {
+    ...draft,
+    requests: draft.requests.map((request, place) => (place === row ? { ...request, req_id: name } : request)),
+    steps,
+  };
 }
 
 /** @param {Scenario} draft @param {number} row @param {number} by @returns {Scenario} */
@@ -63,7 +76,9 @@ export function duplicateRequest(draft, row) {
     const count = pairs.find(([one]) => one === old);
     /** @type {ScenarioStep} */
     const next = { ...step, num_scheduled_tokens: count ? [...pairs, [name, count[1]]] : pairs };
-    for (const key of BY_REQUEST) if (key !== 'new_block_ids' && detailOf(step, key, old) !== undefined) next[key] = { ...step[key], [name]: step[key][old] };
+    for (const key of BY_REQUEST)
+      if (key !== 'new_block_ids' && detailOf(step, key, old) !== undefined)
+        next[key] = { ...step[key], [name]: step[key][old] };
     for (const key of LISTS) if (step[key]?.includes(old)) next[key] = [...step[key], name];
     return next;
   });
@@ -81,7 +96,13 @@ export function insertStep(draft, at) {
  * @param {Scenario} draft @param {number} step @returns {Scenario}
  */
 export function duplicateStep(draft, step) {
-  const { finished_req_ids: _f, preempted_req_ids: _p, num_computed_tokens: _h, new_block_ids: _b, ...copy } = draft.steps[step] ?? {};
+  const {
+    finished_req_ids: _f,
+    preempted_req_ids: _p,
+    num_computed_tokens: _h,
+    new_block_ids: _b,
+    ...copy
+  } = draft.steps[step] ?? {};
   return draft.steps[step] ? withNewStep(draft, step + 1, copy) : draft;
 }
 
@@ -106,11 +127,25 @@ export function starting(draft, step) {
   return step > 0 ? { ...rest, start_step: step } : rest;
 }
 
-/** Earlier or later in the order of a step, which decides ties in the batch and who gets the next row and blocks. @param {Scenario} draft @param {number} step @param {string} reqId @param {number} by @returns {Scenario} */
+/**
+ * Earlier or later in the order of a step, which decides ties in the batch and who gets the next row and blocks.
+ * @param {Scenario} draft
+ * @param {number} step
+ * @param {string} reqId
+ * @param {number} by
+ * @returns {Scenario}
+ */
 export function moveInOrder(draft, step, reqId, by) {
   return withStep(draft, step, (old) => {
     const pairs = old.num_scheduled_tokens ?? [];
-    return { ...old, num_scheduled_tokens: moved(pairs, pairs.findIndex(([name]) => name === reqId), by) };
+    return {
+      ...old,
+      num_scheduled_tokens: moved(
+        pairs,
+        pairs.findIndex(([name]) => name === reqId),
+        by,
+      ),
+    };
   });
 }
 

@@ -10,7 +10,10 @@ import { promptLength } from './walk.js';
 /** @typedef {import('./edits.js').Scenario} Scenario */
 /** @typedef {import('./selection.js').Rectangle} Rectangle */
 /** @typedef {import('./selection.js').Place} Place */
-/** @typedef {{draft: Scenario, rows: number, columns: number, cutRows: number, cutColumns: number}} Pasted  what was written, and what found no room */
+/**
+ * @typedef {{draft: Scenario, rows: number, columns: number, cutRows: number, cutColumns: number}} Pasted  what was
+ *   written, and what found no room
+ */
 
 /**
  * @param {Scenario} draft
@@ -58,10 +61,15 @@ export function pasteBlock(draft, at, block) {
   const width = isOne ? at.right - at.left + 1 : Math.max(...block.map((row) => row.length));
   const rows = Math.min(height, MOST_REQUESTS - at.top);
   const columns = Math.min(width, MOST_STEPS - at.left);
-  const cell = (/** @type {number} */ row, /** @type {number} */ column) => (at.left + column < 0 ? readLength : readEntry)(isOne ? block[0][0] : (block[row]?.[column] ?? ''));
+  const cell = (/** @type {number} */ row, /** @type {number} */ column) =>
+    (at.left + column < 0 ? readLength : readEntry)(isOne ? block[0][0] : (block[row]?.[column] ?? ''));
   let next = draft;
   const last = at.left + columns;
-  if (last > next.steps.length) next = { ...next, steps: [...next.steps, ...Array.from({ length: last - next.steps.length }, () => ({ num_scheduled_tokens: [] }))] };
+  if (last > next.steps.length)
+    next = {
+      ...next,
+      steps: [...next.steps, ...Array.from({ length: last - next.steps.length }, () => ({ num_scheduled_tokens: [] }))],
+    };
   for (let row = 0; row < rows; row += 1) {
     const entries = Array.from({ length: columns }, (_, column) => cell(row, column));
     if (at.top + row >= next.requests.length) {
@@ -78,7 +86,10 @@ export function pasteBlock(draft, at, block) {
   return { draft: next, rows, columns, cutRows: height - rows, cutColumns: width - columns };
 }
 
-/** The prompt of a request that comes with its counts: what it runs before its first single token. @param {(number | string | null)[]} entries */
+/**
+ * The prompt of a request that comes with its counts: what it runs before its first single token.
+ * @param {(number | string | null)[]} entries
+ */
 function promptOf(entries) {
   let length = 0;
   for (const entry of entries) {
@@ -94,7 +105,8 @@ export function clearBlock(draft, { top, left, bottom, right }) {
   let next = draft;
   for (const { req_id } of draft.requests.slice(top, bottom + 1)) {
     for (let step = Math.max(0, left); step <= Math.min(right, draft.steps.length - 1); step += 1) {
-      if (scheduled(next, step, req_id) !== undefined || markOf(next, step, req_id)) next = setEntry(next, step, req_id, null);
+      if (scheduled(next, step, req_id) !== undefined || markOf(next, step, req_id))
+        next = setEntry(next, step, req_id, null);
     }
   }
   return next;

@@ -5,7 +5,10 @@
  */
 import { isSame } from './same.js';
 
-/** @typedef {{defaults: Record<string, any>, parts?: Record<string, Part>}} Part  parts: fields that hold another object, or a list of them */
+/**
+ * @typedef {{defaults: Record<string, any>, parts?: Record<string, Part>}} Part  parts: fields that hold another object,
+ *   or a list of them
+ */
 
 /** @type {Part} */
 const GROUP = { defaults: { name: 'full', block_size: 16, sliding_window: null } };
@@ -82,7 +85,14 @@ function withoutDefaults(part, value) {
     if (given === undefined) return [];
     let inner = given;
     if (part.parts && Object.hasOwn(part.parts, key)) inner = withoutDefaults(part.parts[key], given);
-    else if (part === STEP && key === 'num_scheduled_tokens' && typeof given === 'object' && given !== null && !Array.isArray(given)) inner = Object.entries(given);
+    else if (
+      part === STEP &&
+      key === 'num_scheduled_tokens' &&
+      typeof given === 'object' &&
+      given !== null &&
+      !Array.isArray(given)
+    )
+      inner = Object.entries(given);
     const isDefault = Object.hasOwn(part.defaults, key) && isSame(inner, part.defaults[key]);
     return isDefault ? [] : [[key, inner]];
   });
@@ -93,5 +103,7 @@ function withoutDefaults(part, value) {
 function sorted(value) {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.keys(value).sort().map((key) => [key, sorted(value[key])]);
+  return Object.keys(value)
+    .sort()
+    .map((key) => [key, sorted(value[key])]);
 }

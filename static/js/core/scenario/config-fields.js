@@ -37,10 +37,22 @@ export function sections(schema, draft) {
   const config = resolve(schema, schema.properties.config);
   const inConfig = (/** @type {string} */ name) => fieldOf(schema, config.properties[name], ['config', name]);
   const objects = Object.keys(config.properties).filter((name) => resolve(schema, config.properties[name]).properties);
-  const rest = Object.keys(config.properties).filter((name) => !LIMITS.includes(name) && !objects.includes(name) && name !== 'kv_cache_groups' && name !== 'num_speculative_tokens');
-  const inside = (/** @type {string} */ name) => ({ name, fields: Object.entries(resolve(schema, config.properties[name]).properties).map(([field, what]) => fieldOf(schema, what, ['config', name, field])) });
+  const rest = Object.keys(config.properties).filter(
+    (name) =>
+      !LIMITS.includes(name) && !objects.includes(name) && name !== 'kv_cache_groups' && name !== 'num_speculative_tokens',
+  );
+  const inside = (/** @type {string} */ name) => ({
+    name,
+    fields: Object.entries(resolve(schema, config.properties[name]).properties).map(([field, what]) =>
+      fieldOf(schema, what, ['config', name, field]),
+    ),
+  });
   const group = resolve(schema, config.properties.kv_cache_groups.items);
-  const groups = groupsOf(schema, draft).map((_, index) => Object.entries(group.properties).map(([name, what]) => fieldOf(schema, what, ['config', 'kv_cache_groups', index, name])));
+  const groups = groupsOf(schema, draft).map((_, index) =>
+    Object.entries(group.properties).map(([name, what]) =>
+      fieldOf(schema, what, ['config', 'kv_cache_groups', index, name]),
+    ),
+  );
   return [
     { name: 'limits', fields: LIMITS.map(inConfig) },
     { name: 'kv_cache_groups', fields: [], groups },
@@ -64,9 +76,20 @@ function fieldOf(schema, given, path) {
   const entry = what.type === 'array' ? resolve(schema, what.items) : what;
   return {
     path,
-    key: path.filter((part) => typeof part === 'string').join('.').replace(/^config\./, ''),
+    key: path
+      .filter((part) => typeof part === 'string')
+      .join('.')
+      .replace(/^config\./, ''),
     name: String(path[path.length - 1]),
-    kind: what.enum ? 'choice' : what.type === 'boolean' ? 'boolean' : what.type === 'array' ? 'integers' : what.type === 'integer' ? 'integer' : 'text',
+    kind: what.enum
+      ? 'choice'
+      : what.type === 'boolean'
+        ? 'boolean'
+        : what.type === 'array'
+          ? 'integers'
+          : what.type === 'integer'
+            ? 'integer'
+            : 'text',
     fallback: given.default ?? null,
     isNullable: options.some((/** @type {any} */ option) => option.type === 'null'),
     choices: what.enum ?? [],
@@ -95,7 +118,8 @@ export function mostGroups(schema) {
 /** What the draft says, undefined where it says nothing. @param {Scenario} draft @param {Path} path @returns {any} */
 function given(draft, path) {
   let node = /** @type {any} */ (draft);
-  for (const part of path) node = node !== null && typeof node === 'object' && Object.hasOwn(node, part) ? node[part] : undefined;
+  for (const part of path)
+    node = node !== null && typeof node === 'object' && Object.hasOwn(node, part) ? node[part] : undefined;
   return node;
 }
 
@@ -110,10 +134,20 @@ export function isChanged(draft, field) {
   return !isSame(valueOf(draft, field), field.fallback);
 }
 
-/** Whether anything of the config is not as it would be if nobody said anything. @param {Schema} schema @param {Scenario} draft */
+/**
+ * Whether anything of the config is not as it would be if nobody said anything.
+ * @param {Schema} schema
+ * @param {Scenario} draft
+ */
 export function isConfigChanged(schema, draft) {
-  const isDefaultGroups = isSame(draft.config?.kv_cache_groups ?? null, null) || isSame(draft.config?.kv_cache_groups, defaultGroups(schema));
-  return !isDefaultGroups || sections(schema, draft).some(({ fields }) => fields.some((field) => field.path[0] === 'config' && isChanged(draft, field)));
+  const isDefaultGroups =
+    isSame(draft.config?.kv_cache_groups ?? null, null) || isSame(draft.config?.kv_cache_groups, defaultGroups(schema));
+  return (
+    !isDefaultGroups ||
+    sections(schema, draft).some(({ fields }) =>
+      fields.some((field) => field.path[0] === 'config' && isChanged(draft, field)),
+    )
+  );
 }
 
 /** @param {unknown} a @param {unknown} b */
@@ -129,7 +163,11 @@ function isSame(a, b) {
 export function typedValue(field, text) {
   if (field.kind === 'text' || field.kind === 'choice') return text;
   const typed = text.trim().normalize('NFKC');
-  if (field.kind === 'integers') return typed.split(/[\s,;、，[\]]+/).filter(Boolean).map(whole);
+  if (field.kind === 'integers')
+    return typed
+      .split(/[\s,;、，[\]]+/)
+      .filter(Boolean)
+      .map(whole);
   if (typed === '') return field.isNullable ? null : field.fallback;
   if (field.isNullable && /^(?:none|null|无|[-–—])$/i.test(typed)) return null;
   return whole(/^\d{1,3}(?:,\d{3})+$/.test(typed) ? typed.replaceAll(',', '') : typed); // as numbers are shown
@@ -144,7 +182,8 @@ function whole(text) {
 /** A value as it stands in its field. @param {any} value */
 export function shownValue(value) {
   if (value === null || value === undefined) return '';
-  if (Array.isArray(value)) return value.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(', ');
+  if (Array.isArray(value))
+    return value.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))).join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
@@ -166,7 +205,13 @@ export function setField(schema, draft, field, value) {
   return /** @type {Scenario} */ (put(draft, [first, ...inner], isSame(value, field.fallback) ? undefined : value));
 }
 
-/** With a value at a path, or without it: objects that are empty then go too. @param {any} node @param {Path} path @param {any} value @returns {any} */
+/**
+ * With a value at a path, or without it: objects that are empty then go too.
+ * @param {any} node
+ * @param {Path} path
+ * @param {any} value
+ * @returns {any}
+ */
 function put(node, [key, ...inner], value) {
   const { [key]: old, ...rest } = node;
   const isObject = typeof old === 'object' && old !== null && !Array.isArray(old);
@@ -178,34 +223,64 @@ function put(node, [key, ...inner], value) {
 
 /** @param {Schema} schema @param {Scenario} draft @param {any[]} groups @returns {Scenario} */
 function withGroups(schema, draft, groups) {
-  const kept = groups.map((group) => (group?.sliding_window === null ? Object.fromEntries(Object.entries(group).filter(([name]) => name !== 'sliding_window')) : group));
+  const kept = groups.map((group) =>
+    group?.sliding_window === null
+      ? Object.fromEntries(Object.entries(group).filter(([name]) => name !== 'sliding_window'))
+      : group,
+  );
   const [only] = defaultGroups(schema);
   const isDefault = kept.length === 1 && Object.keys(only).every((name) => isSame(kept[0]?.[name] ?? null, only[name]));
   return put(draft, ['config', 'kv_cache_groups'], isDefault ? undefined : kept);
 }
 
-/** A group more, as large as the last one. Blocks that steps name are left alone: whose the new ones are is not known. @param {Schema} schema @param {Scenario} draft @returns {Scenario} */
+/**
+ * A group more, as large as the last one. Blocks that steps name are left alone: whose the new ones are is not known.
+ * @param {Schema} schema
+ * @param {Scenario} draft
+ * @returns {Scenario}
+ */
 export function addGroup(schema, draft) {
   const groups = groupsOf(schema, draft);
   const names = new Set(groups.map((group) => group?.name));
   let number = groups.length;
   while (names.has(`group${number}`)) number += 1;
   const like = groups[groups.length - 1];
-  return withGroups(schema, draft, [...groups, { name: `group${number}`, ...(like?.block_size === undefined ? {} : { block_size: like.block_size }) }]);
+  return withGroups(schema, draft, [
+    ...groups,
+    { name: `group${number}`, ...(like?.block_size === undefined ? {} : { block_size: like.block_size }) },
+  ]);
 }
 
-/** Without a group, and without its part of the blocks that requests and steps name. @param {Schema} schema @param {Scenario} draft @param {number} index @returns {Scenario} */
+/**
+ * Without a group, and without its part of the blocks that requests and steps name.
+ * @param {Schema} schema
+ * @param {Scenario} draft
+ * @param {number} index
+ * @returns {Scenario}
+ */
 export function removeGroup(schema, draft, index) {
   const groups = groupsOf(schema, draft);
-  const without = (/** @type {any} */ lists) => (Array.isArray(lists) && lists.length === groups.length ? lists.filter((_, place) => place !== index) : lists);
-  const next = withGroups(schema, draft, groups.filter((_, place) => place !== index));
+  const without = (/** @type {any} */ lists) =>
+    Array.isArray(lists) && lists.length === groups.length ? lists.filter((_, place) => place !== index) : lists;
+  const next = withGroups(
+    schema,
+    draft,
+    groups.filter((_, place) => place !== index),
+  );
   return {
     ...next,
-    requests: next.requests.map((request) => (request.initial?.block_ids ? { ...request, initial: { ...request.initial, block_ids: without(request.initial.block_ids) } } : request)),
+    requests: next.requests.map((request) =>
+      request.initial?.block_ids
+        ? { ...request, initial: { ...request.initial, block_ids: without(request.initial.block_ids) } }
+        : request,
+    ),
     steps: next.steps.map((step) => {
       const named = step.new_block_ids;
       if (typeof named !== 'object' || named === null || Array.isArray(named)) return step;
-      return { ...step, new_block_ids: Object.fromEntries(Object.entries(named).map(([name, lists]) => [name, without(lists)])) };
+      return {
+        ...step,
+        new_block_ids: Object.fromEntries(Object.entries(named).map(([name, lists]) => [name, without(lists)])),
+      };
     }),
   };
 }
@@ -218,7 +293,11 @@ export function resetConfig(schema, draft) {
   return /** @type {Scenario} */ (rest);
 }
 
-/** Whether a fault is one of a field: of its value, or of something inside it. @param {Field} field @param {{where: string}} fault */
+/**
+ * Whether a fault is one of a field: of its value, or of something inside it.
+ * @param {Field} field
+ * @param {{where: string}} fault
+ */
 export function isAt(field, { where }) {
   const keys = pointerKeys(where);
   return field.path.every((part, place) => keys[place] === String(part));

@@ -40,7 +40,9 @@ export function readBlocks(text) {
   const typed = text.trim().normalize('NFKC');
   if (typed === '') return undefined;
   const parts = typed.replace(BRACKETS, '').split(SEPARATOR).filter(Boolean);
-  return parts.every((part) => /^(\d{1,10}|\?|null)$/.test(part)) ? parts.map((part) => (/\d/.test(part) ? Number(part) : null)) : typed;
+  return parts.every((part) => /^(\d{1,10}|\?|null)$/.test(part))
+    ? parts.map((part) => (/\d/.test(part) ? Number(part) : null))
+    : typed;
 }
 
 /** @param {any} ids @returns {string} */
@@ -90,8 +92,17 @@ export function setDrafts(draft, step, reqId, text) {
   const [before, after] = [count(detailOf(draft.steps[step], 'draft_token_ids', reqId) ?? 0), count(value ?? 0)];
   const next = setDetail(draft, step, reqId, 'draft_token_ids', value === 0 ? undefined : value);
   if (before === null || after === null) return next;
-  const pairs = (next.steps[step].num_scheduled_tokens ?? []).map(([name, old]) => /** @type {[string, any]} */ ([name, name === reqId && Number.isInteger(old) ? Math.max(1, old - before + after) : old]));
-  return { ...next, steps: next.steps.map((one, index) => (index === step ? { ...one, num_scheduled_tokens: pairs } : one)) };
+  const pairs = (next.steps[step].num_scheduled_tokens ?? []).map(
+    ([name, old]) =>
+      /** @type {[string, any]} */ ([
+        name,
+        name === reqId && Number.isInteger(old) ? Math.max(1, old - before + after) : old,
+      ]),
+  );
+  return {
+    ...next,
+    steps: next.steps.map((one, index) => (index === step ? { ...one, num_scheduled_tokens: pairs } : one)),
+  };
 }
 
 /** A length, or the ids themselves. @param {Scenario} draft @param {number} row @param {string} text @returns {Scenario} */
@@ -101,12 +112,24 @@ export function setPrompt(draft, row, text) {
   return withRequest(draft, row, ({ prompt_len: _length, ...rest }) => ({ ...rest, prompt_token_ids: value }));
 }
 
-/** Whether a request is in the pool before step 0. @param {Scenario} draft @param {number} row @param {boolean} isThere @returns {Scenario} */
+/**
+ * Whether a request is in the pool before step 0.
+ * @param {Scenario} draft
+ * @param {number} row
+ * @param {boolean} isThere
+ * @returns {Scenario}
+ */
 export function setInitial(draft, row, isThere) {
   return withRequest(draft, row, ({ initial, ...rest }) => (isThere ? { ...rest, initial: initial ?? {} } : rest));
 }
 
-/** @param {Scenario} draft @param {number} row @param {string} field of `initial` @param {any} value undefined: the default @returns {Scenario} */
+/**
+ * @param {Scenario} draft
+ * @param {number} row
+ * @param {string} field of `initial`
+ * @param {any} value undefined: the default
+ * @returns {Scenario}
+ */
 export function setInitialField(draft, row, field, value) {
   return withRequest(draft, row, (request) => {
     const { [field]: _old, ...others } = request.initial ?? {};
@@ -121,6 +144,8 @@ function withRequest(draft, row, change) {
 
 /** What can be counted in a text. None of it is the number of tokens a tokenizer would give. @param {string} text */
 export function countText(text) {
-  const words = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)].filter(({ isWordLike }) => isWordLike).length;
+  const words = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)].filter(
+    ({ isWordLike }) => isWordLike,
+  ).length;
   return { words, characters: [...text].length, bytes: new TextEncoder().encode(text).length };
 }

@@ -9,7 +9,10 @@
 /** @typedef {[string, any][]} Pairs */
 /** @typedef {{num_scheduled_tokens?: Pairs, [key: string]: any}} ScenarioStep */
 /** @typedef {{req_id: string, prompt_len?: number, [key: string]: any}} ScenarioRequest */
-/** @typedef {{version: number, title?: string, requests: ScenarioRequest[], steps: ScenarioStep[], [key: string]: any}} Scenario */
+/**
+ * @typedef {{version: number, title?: string, requests: ScenarioRequest[], steps: ScenarioStep[], [key: string]: any}}
+ *   Scenario
+ */
 /** @typedef {{op: string, path: string, value?: any, from?: string}} PatchOperation */
 
 /**
@@ -45,7 +48,12 @@ export function countsOf(step) {
   return found;
 }
 
-/** @param {Scenario} draft @param {number} step @param {string} reqId @returns {any} what the cell holds, undefined if nothing */
+/**
+ * @param {Scenario} draft
+ * @param {number} step
+ * @param {string} reqId
+ * @returns {any} what the cell holds, undefined if nothing
+ */
 export function scheduled(draft, step, reqId) {
   return draft.steps[step] && countsOf(draft.steps[step]).counts.get(reqId);
 }
@@ -137,7 +145,12 @@ export function removeRequest(draft, reqId) {
   return { ...draft, requests: draft.requests.filter(({ req_id }) => req_id !== reqId), steps };
 }
 
-/** @param {ScenarioStep | undefined} step @param {string} field one of BY_REQUEST @param {string} reqId @returns {any} undefined where nothing is said */
+/**
+ * @param {ScenarioStep | undefined} step
+ * @param {string} field one of BY_REQUEST
+ * @param {string} reqId
+ * @returns {any} undefined where nothing is said
+ */
 export function detailOf(step, field, reqId) {
   const said = step?.[field];
   return said && Object.hasOwn(said, reqId) ? said[reqId] : undefined;
@@ -159,9 +172,18 @@ export function setDetail(draft, step, reqId, field, value) {
   });
 }
 
-/** @param {Scenario} draft @param {number} step @param {string} reqId @returns {Scenario} without anything said of the request's tokens in a step */
+/**
+ * @param {Scenario} draft
+ * @param {number} step
+ * @param {string} reqId
+ * @returns {Scenario} without anything said of the request's tokens in a step
+ */
 export function dropDetails(draft, step, reqId) {
-  return BY_REQUEST.reduce((next, field) => (detailOf(next.steps[step], field, reqId) === undefined ? next : setDetail(next, step, reqId, field, undefined)), draft);
+  return BY_REQUEST.reduce(
+    (next, field) =>
+      detailOf(next.steps[step], field, reqId) === undefined ? next : setDetail(next, step, reqId, field, undefined),
+    draft,
+  );
 }
 
 /** @param {Scenario} draft @param {'title' | 'description'} field @param {string} text @returns {Scenario} */
@@ -202,7 +224,10 @@ export function applyPatch(draft, patch) {
 
 /** @param {string} pointer RFC 6901 @returns {string[]} */
 export function pointerKeys(pointer) {
-  return pointer.split('/').slice(1).map((key) => key.replace(/~1/g, '/').replace(/~0/g, '~'));
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replace(/~1/g, '/').replace(/~0/g, '~'));
 }
 
 /**

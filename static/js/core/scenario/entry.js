@@ -7,13 +7,22 @@ import { dropDetails, setScheduled } from './edits.js';
 
 /** @typedef {import('./edits.js').Scenario} Scenario */
 /** @typedef {'finish' | 'preempt'} Mark */
-/** Where a request is: not in the pool yet, in it, finished, or preempted until it is scheduled again. @typedef {'waiting' | 'live' | 'finished' | 'preempted'} Residence */
+/**
+ * Where a request is: not in the pool yet, in it, finished, or preempted until it is scheduled again.
+ * @typedef {'waiting' | 'live' | 'finished' | 'preempted'} Residence
+ */
 /** @typedef {{where: string, code: string, key: string, params: {step: number | null, req_id: string}}} EntryFault */
 
 /** The list of a step that says each mark. @type {Record<Mark, string>} */
 const LISTS = { finish: 'finished_req_ids', preempt: 'preempted_req_ids' };
-/** What is typed for a mark, in any language of the page; the first is what is copied in English. @type {Record<Mark, string[]>} */
-const WORDS = { finish: ['finish', 'f', 'finished', 'finishes', '结束', '完成'], preempt: ['preempt', 'p', 'preempted', '抢占'] };
+/**
+ * What is typed for a mark, in any language of the page; the first is what is copied in English.
+ * @type {Record<Mark, string[]>}
+ */
+const WORDS = {
+  finish: ['finish', 'f', 'finished', 'finishes', '结束', '完成'],
+  preempt: ['preempt', 'p', 'preempted', '抢占'],
+};
 const MARKS = /** @type {Mark[]} */ (Object.keys(LISTS));
 /** 1,024 as a spreadsheet shows it. */
 const GROUPED = /^\d{1,3}(,\d{3})+$/;
@@ -78,11 +87,23 @@ export function entryFaults(draft) {
   /** @type {EntryFault[]} */
   const faults = [];
   draft.requests.forEach(({ req_id, prompt_len: length, prompt_token_ids: ids }, place) => {
-    if (ids === undefined && !isCount(length)) faults.push({ where: `/requests/${place}/prompt_len`, code: 'entry', key: 'entry.prompt', params: { step: null, req_id } });
+    if (ids === undefined && !isCount(length))
+      faults.push({
+        where: `/requests/${place}/prompt_len`,
+        code: 'entry',
+        key: 'entry.prompt',
+        params: { step: null, req_id },
+      });
   });
   draft.steps.forEach(({ num_scheduled_tokens: pairs }, step) => {
     (pairs ?? []).forEach(([req_id, count], place) => {
-      if (!isCount(count)) faults.push({ where: `/steps/${step}/num_scheduled_tokens/${place}/1`, code: 'entry', key: 'entry.count', params: { step, req_id } });
+      if (!isCount(count))
+        faults.push({
+          where: `/steps/${step}/num_scheduled_tokens/${place}/1`,
+          code: 'entry',
+          key: 'entry.count',
+          params: { step, req_id },
+        });
     });
   });
   return faults;

@@ -42,7 +42,11 @@ export function roomFor(draft, step, promptLen, { max_num_batched_tokens: budget
  * stops where the request is marked to finish or to be preempted.
  * @param {Scenario} draft @param {string} reqId @param {Filling} filling @returns {Scenario}
  */
-export function runRequest(draft, reqId, { from, to = MOST_STEPS - 1, chunk = Infinity, decodes = Infinity, isAdding = false }) {
+export function runRequest(
+  draft,
+  reqId,
+  { from, to = MOST_STEPS - 1, chunk = Infinity, decodes = Infinity, isAdding = false },
+) {
   if (!draft.requests.some(({ req_id }) => req_id === reqId)) return draft;
   const walker = new Walker(draft);
   let next = draft;
@@ -69,12 +73,26 @@ export function runRequest(draft, reqId, { from, to = MOST_STEPS - 1, chunk = In
   return next;
 }
 
-/** Several requests, one after the other. @param {Scenario} draft @param {string[]} reqIds @param {Filling} filling @returns {Scenario} */
+/**
+ * Several requests, one after the other.
+ * @param {Scenario} draft
+ * @param {string[]} reqIds
+ * @param {Filling} filling
+ * @returns {Scenario}
+ */
 export function runRequests(draft, reqIds, filling) {
   return reqIds.reduce((next, reqId) => runRequest(next, reqId, filling), draft);
 }
 
-/** How many tokens of a request a step can run. @param {Scenario} draft @param {number} index @param {string} reqId @param {State} before @param {Walker} walker @param {number} chunk */
+/**
+ * How many tokens of a request a step can run.
+ * @param {Scenario} draft
+ * @param {number} index
+ * @param {string} reqId
+ * @param {State} before
+ * @param {Walker} walker
+ * @param {number} chunk
+ */
 function fitting(draft, index, reqId, before, walker, chunk) {
   const step = draft.steps[index];
   const { max_num_reqs: rows = 8, max_model_len: longest = 128 } = draft.config ?? {};
@@ -90,18 +108,37 @@ function fitting(draft, index, reqId, before, walker, chunk) {
   return whole + drafts <= room ? whole + drafts : Math.min(whole, room);
 }
 
-/** Drafts are part of what runs: where they found no room, or the chunk ends too early for them, they go. @param {Scenario} draft @param {number} index @param {string} reqId @param {State} before @param {number} count @returns {Scenario} */
+/**
+ * Drafts are part of what runs: where they found no room, or the chunk ends too early for them, they go.
+ * @param {Scenario} draft
+ * @param {number} index
+ * @param {string} reqId
+ * @param {State} before
+ * @param {number} count
+ * @returns {Scenario}
+ */
 function withDraftsThatFit(draft, index, reqId, { prefill, computed }, count) {
   const drafts = numGiven(detailOf(draft.steps[index], 'draft_token_ids', reqId));
   const whole = Math.max(1, prefill - computed);
   if (count === whole + drafts) return draft;
-  return ['draft_token_ids', 'sampled_token_ids'].reduce((next, field) => setDetail(next, index, reqId, field, undefined), draft);
+  return ['draft_token_ids', 'sampled_token_ids'].reduce(
+    (next, field) => setDetail(next, index, reqId, field, undefined),
+    draft,
+  );
 }
 
-/** Tokens that a step may still run, not counting those of a request. @param {Scenario} draft @param {number} index @param {string} [reqId] */
+/**
+ * Tokens that a step may still run, not counting those of a request.
+ * @param {Scenario} draft
+ * @param {number} index
+ * @param {string} [reqId]
+ */
 function budgetLeft(draft, index, reqId) {
   const { max_num_batched_tokens: budget = 64 } = draft.config ?? {};
-  return (draft.steps[index]?.num_scheduled_tokens ?? []).reduce((left, [name, count]) => (name === reqId ? left : left - (Number(count) || 0)), budget);
+  return (draft.steps[index]?.num_scheduled_tokens ?? []).reduce(
+    (left, [name, count]) => (name === reqId ? left : left - (Number(count) || 0)),
+    budget,
+  );
 }
 
 /**
@@ -118,8 +155,13 @@ export function decodeAll(draft, { from, to = draft.steps.length - 1 }) {
     let next = step;
     if (index >= from) {
       const scheduled = new Set((step.num_scheduled_tokens ?? []).map(([name]) => name));
-      const idle = [...walker.states].filter(([name, { where, computed, prefill }]) => where === 'live' && !gone.has(name) && !scheduled.has(name) && computed >= prefill && computed + 1 <= longest - 1);
-      const added = idle.slice(0, Math.max(0, budgetLeft(draft, index))).map(([name]) => /** @type {[string, any]} */ ([name, 1]));
+      const idle = [...walker.states].filter(
+        ([name, { where, computed, prefill }]) =>
+          where === 'live' && !gone.has(name) && !scheduled.has(name) && computed >= prefill && computed + 1 <= longest - 1,
+      );
+      const added = idle
+        .slice(0, Math.max(0, budgetLeft(draft, index)))
+        .map(([name]) => /** @type {[string, any]} */ ([name, 1]));
       if (added.length > 0) next = { ...step, num_scheduled_tokens: [...(step.num_scheduled_tokens ?? []), ...added] };
     }
     walker.advance(next);

@@ -41,7 +41,8 @@ export class Undo {
 /**
  * The first cell that two drafts do not share: where the keyboard goes when a change is taken back.
  * @param {Scenario} before @param {Scenario} after
- * @returns {{row: number, column: number} | null} a place of `after`; column -1 is what a request is, null: the difference is elsewhere
+ * @returns {{row: number, column: number} | null} a place of `after`; column -1 is what a request is, null: the difference
+ *   is elsewhere
  */
 export function placeOfChange(before, after) {
   const lastRow = after.requests.length - 1;
@@ -49,10 +50,14 @@ export function placeOfChange(before, after) {
   const requests = before.requests.length === after.requests.length ? [] : [...after.requests.keys(), lastRow + 1];
   for (const row of requests) {
     if (before.requests[row]?.req_id === after.requests[row]?.req_id) continue;
-    return { row: Math.min(row, lastRow), column: after.steps.length > 0 ? firstStep(after, after.requests[row]?.req_id) : -1 };
+    return {
+      row: Math.min(row, lastRow),
+      column: after.steps.length > 0 ? firstStep(after, after.requests[row]?.req_id) : -1,
+    };
   }
   for (const [row, request] of after.requests.entries()) {
-    if (request !== before.requests[row] && JSON.stringify(request) !== JSON.stringify(before.requests[row])) return { row, column: -1 };
+    if (request !== before.requests[row] && JSON.stringify(request) !== JSON.stringify(before.requests[row]))
+      return { row, column: -1 };
   }
   const most = Math.max(before.steps.length, after.steps.length);
   for (let step = 0; step < most; step += 1) {
@@ -72,6 +77,11 @@ function firstStep(draft, reqId) {
 
 /** @param {Scenario} before @param {Scenario} after @param {number} step @param {string} reqId */
 function differs(before, after, step, reqId) {
-  const said = (/** @type {Scenario} */ draft) => JSON.stringify([scheduled(draft, step, reqId), markOf(draft, step, reqId), ...BY_REQUEST.map((field) => detailOf(draft.steps[step], field, reqId))]);
+  const said = (/** @type {Scenario} */ draft) =>
+    JSON.stringify([
+      scheduled(draft, step, reqId),
+      markOf(draft, step, reqId),
+      ...BY_REQUEST.map((field) => detailOf(draft.steps[step], field, reqId)),
+    ]);
   return said(before) !== said(after);
 }

@@ -30,17 +30,26 @@ export function hasOutline(found) {
 
 /** @param {any} config */
 function isConfig(config) {
-  return isObject(config) && isMissingOr(config.kv_cache_groups, (groups) => Array.isArray(groups) && groups.every(isObject));
+  return (
+    isObject(config) && isMissingOr(config.kv_cache_groups, (groups) => Array.isArray(groups) && groups.every(isObject))
+  );
 }
 
 /** @param {any} step */
 function isStep(step) {
-  return isObject(step) && BY_REQUEST.every((key) => isMissingOr(step[key], isByRequest)) && NAMES.every((key) => isMissingOr(step[key], isNames));
+  return (
+    isObject(step) &&
+    BY_REQUEST.every((key) => isMissingOr(step[key], isByRequest)) &&
+    NAMES.every((key) => isMissingOr(step[key], isNames))
+  );
 }
 
 /** An object, or pairs that begin with a name. @param {any} value */
 function isByRequest(value) {
-  return isObject(value) || (Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && isText(pair[0])));
+  return (
+    isObject(value) ||
+    (Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2 && isText(pair[0])))
+  );
 }
 
 /** @param {any} value */

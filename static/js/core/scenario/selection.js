@@ -16,7 +16,12 @@ export function only(place) {
 
 /** @param {Selection} selection @returns {Rectangle} */
 export function rectangle({ anchor, head }) {
-  return { top: Math.min(anchor.row, head.row), left: Math.min(anchor.column, head.column), bottom: Math.max(anchor.row, head.row), right: Math.max(anchor.column, head.column) };
+  return {
+    top: Math.min(anchor.row, head.row),
+    left: Math.min(anchor.column, head.column),
+    bottom: Math.max(anchor.row, head.row),
+    right: Math.max(anchor.column, head.column),
+  };
 }
 
 /** @param {Rectangle} rectangle @param {number} row @param {number} column */

@@ -12,8 +12,14 @@ import { markOf } from './entry.js';
 /** @typedef {import('./edits.js').ScenarioRequest} ScenarioRequest */
 /** @typedef {import('./entry.js').Residence} Residence */
 /** @typedef {'prefill' | 'prefill_end' | 'decode' | 'decode_drafts'} Kind  as in `summary[].kinds` */
-/** @typedef {{where: Residence, computed: number, prefill: number, total: number}} State  `prefill` tokens are known when it is (re)admitted, `total` with what was sampled since */
-/** @typedef {{kind: Kind, computed: number, num_drafts: number, isAdmitted: boolean}} Work  what one scheduled request does in a step, `computed` tokens being there before */
+/**
+ * @typedef {{where: Residence, computed: number, prefill: number, total: number}} State  `prefill` tokens are known when
+ *   it is (re)admitted, `total` with what was sampled since
+ */
+/**
+ * @typedef {{kind: Kind, computed: number, num_drafts: number, isAdmitted: boolean}} Work  what one scheduled request does
+ *   in a step, `computed` tokens being there before
+ */
 
 /** @param {any} idsOrCount @returns {number} */
 export function numGiven(idsOrCount) {
@@ -40,10 +46,17 @@ export class Walker {
     return count;
   }
 
-  /** Those that finish or are preempted leave before the step adds anything. @param {ScenarioStep} step @returns {Set<string>} */
+  /**
+   * Those that finish or are preempted leave before the step adds anything.
+   * @param {ScenarioStep} step
+   * @returns {Set<string>}
+   */
   leave(step) {
     const gone = new Set();
-    for (const [list, where] of /** @type {[string, Residence][]} */ ([['finished_req_ids', 'finished'], ['preempted_req_ids', 'preempted']])) {
+    for (const [list, where] of /** @type {[string, Residence][]} */ ([
+      ['finished_req_ids', 'finished'],
+      ['preempted_req_ids', 'preempted'],
+    ])) {
       for (const name of step[list] ?? []) {
         const state = this.states.get(name);
         if (!state) continue;
@@ -62,7 +75,13 @@ export class Walker {
     const state = /** @type {State} */ (this.states.get(name));
     if (state.where === 'live') return { ...state, isAdmitted: false };
     const hit = detailOf(step, 'num_computed_tokens', name);
-    return { where: 'live', prefill: state.total, total: state.total, computed: Number.isInteger(hit) ? hit : 0, isAdmitted: true };
+    return {
+      where: 'live',
+      prefill: state.total,
+      total: state.total,
+      computed: Number.isInteger(hit) ? hit : 0,
+      isAdmitted: true,
+    };
   }
 
   /** @param {ScenarioStep} step @param {string} name @param {number} count @returns {Work} */
@@ -126,7 +145,9 @@ export class Walk {
     const rows = new Map(draft.requests.map(({ req_id }, row) => [req_id, row]));
     /** [step * numRows + row] index into PLACES */
     this.places = new Uint8Array(draft.steps.length * this.numRows);
-    const now = Uint8Array.from(draft.requests, ({ req_id }) => PLACES.indexOf(/** @type {State} */ (walker.states.get(req_id)).where));
+    const now = Uint8Array.from(draft.requests, ({ req_id }) =>
+      PLACES.indexOf(/** @type {State} */ (walker.states.get(req_id)).where),
+    );
     /** @type {Map<string, Work>[]} */
     this.works = draft.steps.map((step, index) => {
       const works = walker.advance(step);
@@ -162,7 +183,13 @@ export function walkOf(draft) {
   return walk;
 }
 
-/** What kinds the server says a step's requests are. @param {Record<string, any>} summary of the step @param {ScenarioStep} step @param {string} name @returns {Kind | null} */
+/**
+ * What kinds the server says a step's requests are.
+ * @param {Record<string, any>} summary of the step
+ * @param {ScenarioStep} step
+ * @param {string} name
+ * @returns {Kind | null}
+ */
 export function kindSaid(summary, step, name) {
   const place = countsOf(step).places.get(name);
   return place === undefined ? null : (summary?.kinds?.[place] ?? null);

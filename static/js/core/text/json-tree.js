@@ -9,7 +9,11 @@ import { MAX_DEPTH, treeFaults, unreadable } from './text-tree.js';
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 const BLANK = /[ \t\n\r]*/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/y;
-const WORDS = /** @type {[string, boolean | null][]} */ ([['true', true], ['false', false], ['null', null]]);
+const WORDS = /** @type {[string, boolean | null][]} */ ([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
 
 class Unreadable extends Error {
   /** @param {string} key @param {number} at @param {Record<string, any>} [params] */
@@ -98,9 +102,14 @@ class Reader {
     // Where it stops being a string, and why.
     for (let at = from + 1; at < this.text.length; at += 1) {
       const character = this.text[at];
-      if (character < ' ') throw new Unreadable(character === '\n' ? 'fault.bad_json.syntax.unterminated' : 'fault.bad_json.syntax.control_character', character === '\n' ? from : at);
+      if (character < ' ')
+        throw new Unreadable(
+          character === '\n' ? 'fault.bad_json.syntax.unterminated' : 'fault.bad_json.syntax.control_character',
+          character === '\n' ? from : at,
+        );
       if (character !== '\\') continue;
-      if (!/^\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/.test(this.text.slice(at, at + 6))) throw new Unreadable('fault.bad_json.syntax.escape', at);
+      if (!/^\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/.test(this.text.slice(at, at + 6)))
+        throw new Unreadable('fault.bad_json.syntax.escape', at);
       at += 1;
     }
     throw new Unreadable('fault.bad_json.syntax.unterminated', from);
@@ -149,6 +158,7 @@ class Reader {
 
   /** @param {string} end @param {number} count */
   #notBehindComma(end, count) {
-    if (count > 0 && this.text[this.#at] === end) throw new Unreadable('fault.bad_json.syntax.trailing_comma', this.text.lastIndexOf(',', this.#at));
+    if (count > 0 && this.text[this.#at] === end)
+      throw new Unreadable('fault.bad_json.syntax.trailing_comma', this.text.lastIndexOf(',', this.#at));
   }
 }

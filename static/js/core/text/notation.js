@@ -22,7 +22,12 @@ export function readText(text, notation, yaml) {
   return log ? unreadable(text, 'text.dump', log.index, log.index + log[0].length) : reading;
 }
 
-/** Which notation a text is in: a file says so by its name, every other text by its first character. @param {string} text @param {string} [name] @returns {Notation} */
+/**
+ * Which notation a text is in: a file says so by its name, every other text by its first character.
+ * @param {string} text
+ * @param {string} [name]
+ * @returns {Notation}
+ */
 export function notationOf(text, name = '') {
   if (/\.ya?ml$/i.test(name)) return 'yaml';
   return /\.json$/i.test(name) || /^\s*[{[]/.test(text) ? 'json' : 'yaml';

@@ -22,7 +22,8 @@ export function rewritten(text, root, document, notation) {
   const changes = new Differences(text, notation).between(root, document);
   if (!changes) return null;
   let result = text;
-  for (const { from, to, insert } of changes.toSorted((a, b) => b.from - a.from)) result = result.slice(0, from) + insert + result.slice(to);
+  for (const { from, to, insert } of changes.toSorted((a, b) => b.from - a.from))
+    result = result.slice(0, from) + insert + result.slice(to);
   return result;
 }
 
@@ -35,7 +36,12 @@ class Differences {
 
   /** @param {TextNode} node @param {any} value @returns {Change[] | null} */
   between(node, value) {
-    const inside = node.kind === 'scalar' ? this.#ofScalar(node, value) : node.kind === 'list' ? this.#ofList(node, value) : this.#ofMap(node, value);
+    const inside =
+      node.kind === 'scalar'
+        ? this.#ofScalar(node, value)
+        : node.kind === 'list'
+          ? this.#ofList(node, value)
+          : this.#ofMap(node, value);
     return inside ?? this.#whole(node, value);
   }
 
@@ -63,12 +69,19 @@ class Differences {
   /** @param {MapNode} node @param {any} value an object, or pairs where order matters */
   #ofMap({ pairs }, value) {
     const isPairs = Array.isArray(value);
-    if (typeof value !== 'object' || value === null || (isPairs && !value.every((pair) => Array.isArray(pair) && pair.length === 2))) return null;
+    if (
+      typeof value !== 'object' ||
+      value === null ||
+      (isPairs && !value.every((pair) => Array.isArray(pair) && pair.length === 2))
+    )
+      return null;
     const entries = (isPairs ? value : Object.entries(value)).filter(([, inner]) => inner !== undefined);
     if (entries.length !== pairs.length) return null;
     if (isPairs && !entries.every(([name], place) => pairs[place].key === name)) return null;
     const values = new Map(entries);
-    return pairs.every(({ key }) => values.has(key)) ? this.#all(pairs.map((pair) => this.between(pair.value, values.get(pair.key)))) : null;
+    return pairs.every(({ key }) => values.has(key))
+      ? this.#all(pairs.map((pair) => this.between(pair.value, values.get(pair.key))))
+      : null;
   }
 
   /** @param {(Change[] | null)[]} found */
@@ -76,7 +89,12 @@ class Differences {
     return found.every((changes) => changes !== null) ? found.flat() : null;
   }
 
-  /** What stands on one line, and says nothing else beside, is replaced. @param {TextNode} node @param {any} value @returns {Change[] | null} */
+  /**
+   * What stands on one line, and says nothing else beside, is replaced.
+   * @param {TextNode} node
+   * @param {any} value
+   * @returns {Change[] | null}
+   */
   #whole(node, value) {
     const old = this.text.slice(node.from, node.to);
     const isOneThing = node.kind === 'scalar' ? typeof value !== 'object' || value === null : /^[{[]/.test(old);

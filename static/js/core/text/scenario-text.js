@@ -13,21 +13,33 @@ const INDENT = '  ';
 
 const FIELDS = ['version', 'title', 'description', 'start_step', 'strict', 'config', 'requests', 'steps'];
 const REQUEST = ['req_id', 'prompt_len', 'prompt_token_ids', 'initial'];
-const STEP = ['num_scheduled_tokens', 'finished_req_ids', 'preempted_req_ids', 'num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'];
+const STEP = [
+  'num_scheduled_tokens',
+  'finished_req_ids',
+  'preempted_req_ids',
+  'num_computed_tokens',
+  'new_block_ids',
+  'draft_token_ids',
+  'sampled_token_ids',
+];
 
 /** Objects whose fields stand on lines of their own, and lists whose entries do; everything else is written along a line. */
 const OPEN = new Set(['config', 'requests', 'steps']);
 /** The same where one line is too short. */
 const OPEN_IF_LONG = new Set(['kv_cache_groups', 'context_parallel', 'cudagraph', 'block_pool', 'kv_cache', 'initial']);
 
-/** How a notation writes what every notation has. @typedef {{key: (name: string) => string, scalar: (value: any) => string}} Writer */
+/**
+ * How a notation writes what every notation has.
+ * @typedef {{key: (name: string) => string, scalar: (value: any) => string}} Writer
+ */
 
 /** @param {Scenario} draft @param {Notation} notation */
 export function writeScenario(draft, notation) {
   const plain = inOrder(compact(draft), notation);
   // A group is known by its name and block size, even where these are the default.
   const groups = draft.config?.kv_cache_groups;
-  if (Array.isArray(groups) && Array.isArray(plain.config?.kv_cache_groups)) plain.config = { ...plain.config, kv_cache_groups: groups.map(withoutNull) };
+  if (Array.isArray(groups) && Array.isArray(plain.config?.kv_cache_groups))
+    plain.config = { ...plain.config, kv_cache_groups: groups.map(withoutNull) };
   return notation === 'yaml' ? writeYaml(plain) : writeJson(plain);
 }
 
@@ -39,12 +51,19 @@ export function inline(value, notation) {
 
 /** @param {any} group */
 function withoutNull(group) {
-  return isObject(group) ? Object.fromEntries(Object.entries(group).filter(([, value]) => value !== null && value !== undefined)) : group;
+  return isObject(group)
+    ? Object.fromEntries(Object.entries(group).filter(([, value]) => value !== null && value !== undefined))
+    : group;
 }
 
-/** Fields in the format's order; what is no field keeps its place behind them. @param {any} document @param {Notation} notation */
+/**
+ * Fields in the format's order; what is no field keeps its place behind them.
+ * @param {any} document
+ * @param {Notation} notation
+ */
 function inOrder(document, notation) {
-  const entries = (/** @type {any} */ list, /** @type {string[]} */ names) => (Array.isArray(list) ? list.map((entry) => ordered(entry, names)) : list);
+  const entries = (/** @type {any} */ list, /** @type {string[]} */ names) =>
+    Array.isArray(list) ? list.map((entry) => ordered(entry, names)) : list;
   const top = ordered(document, FIELDS);
   if ('requests' in top) top.requests = entries(top.requests, REQUEST);
   if ('steps' in top) top.steps = entries(top.steps, STEP).map((/** @type {any} */ step) => withCounts(step, notation));
@@ -55,13 +74,23 @@ function inOrder(document, notation) {
 function ordered(value, names) {
   if (!isObject(value)) return value;
   const known = names.filter((name) => Object.hasOwn(value, name));
-  return Object.fromEntries([...known, ...Object.keys(value).filter((name) => !names.includes(name))].map((name) => [name, value[name]]));
+  return Object.fromEntries(
+    [...known, ...Object.keys(value).filter((name) => !names.includes(name))].map((name) => [name, value[name]]),
+  );
 }
 
-/** Ordered pairs are written as an object, which is easier to read, wherever every reader keeps its order. @param {any} step @param {Notation} notation */
+/**
+ * Ordered pairs are written as an object, which is easier to read, wherever every reader keeps its order.
+ * @param {any} step
+ * @param {Notation} notation
+ */
 function withCounts(step, notation) {
   const pairs = step?.num_scheduled_tokens;
-  if (!Array.isArray(pairs) || !pairs.every((pair) => Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string')) return step;
+  if (
+    !Array.isArray(pairs) ||
+    !pairs.every((pair) => Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string')
+  )
+    return step;
   const names = pairs.map(([name]) => name);
   // JavaScript's own JSON reader puts names that look like numbers first.
   const isReordered = notation === 'json' && names.some((name) => /^\d+$/.test(name));
@@ -91,7 +120,13 @@ function field(lines, indent, name, value) {
   else lines.push(...along(`${start} `, value, indent + INDENT, YAML));
 }
 
-/** Whether what a field holds is written down the page. @param {string} name @param {any} value @param {string} start @param {Writer} writer */
+/**
+ * Whether what a field holds is written down the page.
+ * @param {string} name
+ * @param {any} value
+ * @param {string} start
+ * @param {Writer} writer
+ */
 function opens(name, value, start, writer) {
   return size(value) > 0 && (OPEN.has(name) || (OPEN_IF_LONG.has(name) && (start + flat(value, writer)).length > WIDTH));
 }
@@ -110,12 +145,20 @@ function item(lines, indent, entry) {
   lines.push(...fields);
 }
 
-/** A text under a key: as it is where that is unmistakable, long ones folded, several lines as lines. @param {string} start @param {string} indent @param {string} text */
+/**
+ * A text under a key: as it is where that is unmistakable, long ones folded, several lines as lines.
+ * @param {string} start
+ * @param {string} indent
+ * @param {string} text
+ */
 function textLines(start, indent, text) {
   const isSimple = !UNPRINTABLE.test(text) && /^\S/.test(text) && !/[ \t]$/m.test(text) && !text.includes('\t');
   const body = text.replace(/\n$/, '');
   if (isSimple && body.includes('\n') && !body.endsWith('\n')) {
-    return [`${start} |${text.endsWith('\n') ? '' : '-'}`, ...body.split('\n').map((line) => (line === '' ? '' : indent + line))];
+    return [
+      `${start} |${text.endsWith('\n') ? '' : '-'}`,
+      ...body.split('\n').map((line) => (line === '' ? '' : indent + line)),
+    ];
   }
   const line = `${start} ${isPlain(text, false) ? text : quoted(text)}`;
   if (line.length <= WIDTH || !isSimple || text.includes('\n') || text.includes('  ')) return [line];
@@ -132,9 +175,12 @@ function writeJson(document) {
 function jsonField(indent, name, value) {
   const start = `${indent}${JSON_.key(name)}: `;
   if (!opens(name, value, start, JSON_)) return along(start, value, indent + INDENT, JSON_).join('\n');
-  if (Array.isArray(value)) return `${start}[\n${value.map((entry) => jsonItem(indent + INDENT, entry)).join(',\n')}\n${indent}]`;
+  if (Array.isArray(value))
+    return `${start}[\n${value.map((entry) => jsonItem(indent + INDENT, entry)).join(',\n')}\n${indent}]`;
   if (!isObject(value)) return start + flat(value, JSON_);
-  return `${start}{\n${Object.entries(value).map(([key, one]) => jsonField(indent + INDENT, key, one)).join(',\n')}\n${indent}}`;
+  return `${start}{\n${Object.entries(value)
+    .map(([key, one]) => jsonField(indent + INDENT, key, one))
+    .join(',\n')}\n${indent}}`;
 }
 
 /** @param {string} indent @param {any} entry */
@@ -142,10 +188,19 @@ function jsonItem(indent, entry) {
   const line = indent + flat(entry, JSON_);
   if (line.length <= WIDTH) return line;
   if (!isObject(entry)) return along(indent, entry, indent + INDENT, JSON_).join('\n');
-  return `${indent}{\n${Object.entries(entry).map(([key, one]) => jsonField(indent + INDENT, key, one)).join(',\n')}\n${indent}}`;
+  return `${indent}{\n${Object.entries(entry)
+    .map(([key, one]) => jsonField(indent + INDENT, key, one))
+    .join(',\n')}\n${indent}}`;
 }
 
-/** Along one line, or along several where it is too long for one. @param {string} start @param {any} value @param {string} indent @param {Writer} writer @returns {string[]} */
+/**
+ * Along one line, or along several where it is too long for one.
+ * @param {string} start
+ * @param {any} value
+ * @param {string} indent
+ * @param {Writer} writer
+ * @returns {string[]}
+ */
 function along(start, value, indent, writer) {
   const line = start + flat(value, writer);
   if (line.length <= WIDTH || size(value) === 0) return [line];
@@ -155,7 +210,13 @@ function along(start, value, indent, writer) {
   return [start + open + first.slice(indent.length), ...rest];
 }
 
-/** Words put together to lines. @param {string[]} words @param {string} indent @param {string} between @param {number} [begun] how long the first line is already */
+/**
+ * Words put together to lines.
+ * @param {string[]} words
+ * @param {string} indent
+ * @param {string} between
+ * @param {number} [begun] how long the first line is already
+ */
 function wrapped(words, indent, between, begun = indent.length) {
   const lines = [indent];
   let length = begun;
@@ -221,5 +282,8 @@ function isPlain(text, isInFlow) {
 
 /** JSON's text is YAML's too, once what YAML does not print is escaped. @param {string} text */
 function quoted(text) {
-  return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

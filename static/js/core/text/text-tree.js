@@ -66,7 +66,13 @@ export function placeIn(root, where, isKey = false) {
   return shown(place, root);
 }
 
-/** @param {MapNode} node @param {string} key @param {string} where @param {number} depth @returns {(TextPair & {isName?: boolean}) | undefined} */
+/**
+ * @param {MapNode} node
+ * @param {string} key
+ * @param {string} where
+ * @param {number} depth
+ * @returns {(TextPair & {isName?: boolean}) | undefined}
+ */
 function pairOf(node, key, where, depth) {
   const keys = pointerKeys(where);
   if (depth === 3 && isCounts(keys.slice(0, 3))) {
@@ -94,7 +100,8 @@ export function treeFaults(root) {
         seen.add(key);
         visit(value);
       }
-    } else if (typeof node.value === 'number' && !Number.isSafeInteger(node.value)) faults.push({ key: 'text.number', from: node.from, to: node.to });
+    } else if (typeof node.value === 'number' && !Number.isSafeInteger(node.value))
+      faults.push({ key: 'text.number', from: node.from, to: node.to });
   };
   visit(root);
   return faults;
@@ -106,7 +113,14 @@ export function lineColumn(text, at) {
   return { line: before.length, column: before[before.length - 1].length + 1 };
 }
 
-/** @param {string} text @param {string} key @param {number} from @param {number} [to] @param {Record<string, any>} [params] @returns {Reading} */
+/**
+ * @param {string} text
+ * @param {string} key
+ * @param {number} from
+ * @param {number} [to]
+ * @param {Record<string, any>} [params]
+ * @returns {Reading}
+ */
 export function unreadable(text, key, from, to = from, params = {}) {
   return { root: null, faults: [{ key, params: { ...lineColumn(text, from), ...params }, from, to }] };
 }

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * YAML as a tree of values with their places, by the rules of the server's reader (app/scenario/format/parse_yaml.py): keys are
+ * YAML as a tree of values with their places, by the rules of the server's reader (app/scenario/format/parse_yaml.py):
+ * keys are
  * the text written, plain values what JSON would make of them, and no anchors, aliases, tags, directives or second document.
  *
  * The library is handed in: it is large, and loaded only once somebody looks at the text.
@@ -64,7 +65,8 @@ export function readYaml(yaml, text) {
     const first = documents[0];
     if (!first || (first.contents === null && first.errors.length === 0)) return unreadable(text, 'fault.bad_yaml.empty', 0);
     const wrong = first.errors[0];
-    if (first.directives.yaml.explicit || Object.keys(first.directives.tags).length > 1) return unreadable(text, 'fault.bad_yaml.directive', text.search(/^%/m));
+    if (first.directives.yaml.explicit || Object.keys(first.directives.tags).length > 1)
+      return unreadable(text, 'fault.bad_yaml.directive', text.search(/^%/m));
     if (wrong) return syntaxFault(text, wrong, () => openQuote(yaml, first.contents, wrong.pos[0]));
     const root = toTree(yaml, text, first.contents, 0);
     if (documents.length > 1) return unreadable(text, 'fault.bad_yaml.documents', documents[1].range[0]);
@@ -84,27 +86,57 @@ export function readYaml(yaml, text) {
 function tooDeep(tokens) {
   let layer = tokens.flatMap(({ value }) => value ?? []);
   for (let depth = 0; depth < MAX_DEPTH && layer.length > 0; depth += 1) {
-    layer = layer.flatMap(({ items }) => (items ?? []).flatMap((/** @type {any} */ { key, value }) => [key ?? [], value ?? []].flat()));
+    layer = layer.flatMap(({ items }) =>
+      (items ?? []).flatMap((/** @type {any} */ { key, value }) => [key ?? [], value ?? []].flat()),
+    );
   }
   return layer.find(({ items }) => items);
 }
 
-/** @param {string} text @param {{code: string, message: string, pos: [number, number]}} wrong @param {() => number} quote where an open quote begins @returns {Reading} */
+/**
+ * @param {string} text
+ * @param {{code: string, message: string, pos: [number, number]}} wrong
+ * @param {() => number} quote where an open quote begins
+ * @returns {Reading}
+ */
 function syntaxFault(text, { code, message, pos: [from, to] }, quote) {
   let kind = SYNTAX[code] ?? 'syntax';
-  if (code === 'MISSING_CHAR') kind = /quote/.test(message) ? 'syntax.quote' : /implicit (map )?key|:/.test(message) ? 'syntax.no_colon' : 'syntax.bracket';
+  if (code === 'MISSING_CHAR')
+    kind = /quote/.test(message)
+      ? 'syntax.quote'
+      : /implicit (map )?key|:/.test(message)
+        ? 'syntax.no_colon'
+        : 'syntax.bracket';
   if (/flow (?:map|seq)/i.test(message)) kind = 'syntax.bracket';
   if (/block sequence may not/.test(message)) kind = 'syntax.indent';
   if (text[from] === '\t') kind = 'syntax.tab';
   // A bracket is missed on the next line; it is wanted at the end of this one.
-  const start = kind === 'syntax.quote' ? quote() : kind === 'syntax.bracket' && /sufficiently/.test(message) ? text.slice(0, from).trimEnd().length : Math.min(from, text.length);
-  return unreadable(text, `fault.bad_yaml.${kind}`, start, Math.min(Math.max(to, start + 1), text.length), { problem: message, name: text.slice(from, to).split('\n')[0].slice(0, 40) });
+  const start =
+    kind === 'syntax.quote'
+      ? quote()
+      : kind === 'syntax.bracket' && /sufficiently/.test(message)
+        ? text.slice(0, from).trimEnd().length
+        : Math.min(from, text.length);
+  return unreadable(text, `fault.bad_yaml.${kind}`, start, Math.min(Math.max(to, start + 1), text.length), {
+    problem: message,
+    name: text.slice(from, to).split('\n')[0].slice(0, 40),
+  });
 }
 
-/** The text in quotes that goes on to the place where its end is missed. @param {Library} yaml @param {any} node @param {number} end @returns {number} */
+/**
+ * The text in quotes that goes on to the place where its end is missed.
+ * @param {Library} yaml
+ * @param {any} node
+ * @param {number} end
+ * @returns {number}
+ */
 function openQuote(yaml, node, end) {
   /** @type {any[]} */
-  const inside = yaml.isMap(node) ? node.items.flatMap((/** @type {any} */ { key, value }) => [key, value]) : yaml.isSeq(node) ? node.items : [];
+  const inside = yaml.isMap(node)
+    ? node.items.flatMap((/** @type {any} */ { key, value }) => [key, value])
+    : yaml.isSeq(node)
+      ? node.items
+      : [];
   const last = inside.findLast((one) => one?.range && one.range[0] <= end);
   return last ? openQuote(yaml, last, end) : (node?.range?.[0] ?? end);
 }
@@ -114,10 +146,18 @@ function toTree(yaml, text, node, depth) {
   const [from, to] = node.range;
   if (yaml.isAlias(node)) throw new Refusal('fault.bad_yaml.alias', from, { name: node.source });
   if (node.anchor) throw new Refusal('fault.bad_yaml.anchor', text.lastIndexOf('&', from), { name: node.anchor });
-  if (node.tag) throw new Refusal('fault.bad_yaml.tag', text.slice(0, from).search(/!\S*\s*$/), { name: node.tag.replace(CORE, '!!') });
-  if (yaml.isScalar(node)) return { kind: 'scalar', value: node.type === 'PLAIN' ? plain(node.source ?? '') : node.value, from, to };
+  if (node.tag)
+    throw new Refusal('fault.bad_yaml.tag', text.slice(0, from).search(/!\S*\s*$/), { name: node.tag.replace(CORE, '!!') });
+  if (yaml.isScalar(node))
+    return { kind: 'scalar', value: node.type === 'PLAIN' ? plain(node.source ?? '') : node.value, from, to };
   if (depth >= MAX_DEPTH) throw new Refusal('fault.bad_yaml.depth', from, { limit: MAX_DEPTH });
-  if (yaml.isSeq(node)) return { kind: 'list', items: node.items.map((/** @type {any} */ item) => toTree(yaml, text, item, depth + 1)), from, to };
+  if (yaml.isSeq(node))
+    return {
+      kind: 'list',
+      items: node.items.map((/** @type {any} */ item) => toTree(yaml, text, item, depth + 1)),
+      from,
+      to,
+    };
   return { kind: 'map', pairs: node.items.map((/** @type {any} */ pair) => toPair(yaml, text, pair, depth)), from, to };
 }
 
@@ -126,7 +166,12 @@ function toPair(yaml, text, { key, value }, depth) {
   if (!yaml.isScalar(key) && !yaml.isAlias(key)) throw new Refusal('fault.bad_yaml.key', key.range[0]);
   const { from: keyFrom, to: keyTo } = toTree(yaml, text, key, depth + 1);
   const name = key.type === 'PLAIN' ? (key.source ?? '') : String(key.value);
-  return { key: name, keyFrom, keyTo, value: value ? toTree(yaml, text, value, depth + 1) : { kind: 'scalar', value: null, from: keyTo, to: keyTo } };
+  return {
+    key: name,
+    keyFrom,
+    keyTo,
+    value: value ? toTree(yaml, text, value, depth + 1) : { kind: 'scalar', value: null, from: keyTo, to: keyTo },
+  };
 }
 
 /** @param {string} text */

@@ -6,7 +6,10 @@
  */
 
 /** @typedef {import('./trace.js').Step} Step */
-/** @typedef {{axis: string, count: number, cell: (place: number) => {space: string, at: number[]}, place: (coordinates: Record<string, any>) => number}} Elements */
+/**
+ * @typedef {{axis: string, count: number, cell: (place: number) => {space: string, at: number[]}, place: (coordinates:
+ *   Record<string, any>) => number}} Elements
+ */
 
 /** Stage -> the space whose cells stand for its elements, and the index they are counted by. */
 const BY = /** @type {Record<string, {space: string, axis: string}>} */ ({

@@ -79,14 +79,26 @@ export function explain(links, name, at, assume = {}) {
   const value = space.get(at);
   const found = program.caseOf(at, value);
   const one = found ? def.cases[found.index] : null;
-  const formula = one && one.formula !== null ? cellFormula(one.formula, links.context, program.vars, links.schema.symbols) : [];
+  const formula =
+    one && one.formula !== null ? cellFormula(one.formula, links.context, program.vars, links.schema.symbols) : [];
   const coordinates = coordinatesOf(links, def, at, value, assume);
   /** @type {Record<string, Value>} */
   const params = { value };
   for (const coordinate of coordinates.values()) params[coordinate.name] = coordinate.value;
   const walk = links.schema.walk.flatMap((step) => coordinates.get(step) ?? []);
   const note = one?.note ?? '';
-  return { space: name, at, value, def, source: one?.source ?? def.source, note, state: stateOf(note, value), formula, walk, params };
+  return {
+    space: name,
+    at,
+    value,
+    def,
+    source: one?.source ?? def.source,
+    note,
+    state: stateOf(note, value),
+    formula,
+    walk,
+    params,
+  };
 }
 
 /**
@@ -112,7 +124,12 @@ function coordinatesOf(links, def, at, value, assume) {
     coordinates.set(dim, { name: dim, value: at[place], given: true, how: [] });
   });
   // A negative id points nowhere (-1 is padding).
-  if (def.holds && (typeof value === 'string' || value >= 0) && context.slots.has(def.holds) && !coordinates.has(def.holds)) {
+  if (
+    def.holds &&
+    (typeof value === 'string' || value >= 0) &&
+    context.slots.has(def.holds) &&
+    !coordinates.has(def.holds)
+  ) {
     set(def.holds, value);
     coordinates.set(def.holds, { name: def.holds, value, given: true, how: [] });
   }
@@ -126,7 +143,12 @@ function coordinatesOf(links, def, at, value, assume) {
     const derived = step.run(vars);
     if (isNull(derived)) continue;
     vars[step.slot] = derived;
-    coordinates.set(step.name, { name: step.name, value: derived, given: false, how: formulaPieces(step.expr, context, vars, schema.symbols) });
+    coordinates.set(step.name, {
+      name: step.name,
+      value: derived,
+      given: false,
+      how: formulaPieces(step.expr, context, vars, schema.symbols),
+    });
   }
   return coordinates;
 }

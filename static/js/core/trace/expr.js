@@ -179,7 +179,12 @@ function previous(expr, context) {
   return compile(expr, { ...context, step: context.prev, prev: null, sink: null, controlSink: null });
 }
 
-/** The same value; its cells decide an order and are no inputs. @param {Expr} expr @param {Context} context @returns {Compiled} */
+/**
+ * The same value; its cells decide an order and are no inputs.
+ * @param {Expr} expr
+ * @param {Context} context
+ * @returns {Compiled}
+ */
 function control(expr, context) {
   const inner = compile(expr, context);
   return (vars) => {
@@ -191,7 +196,13 @@ function control(expr, context) {
   };
 }
 
-/** The last index whose value is at most the one given. @param {string} name @param {Expr} expr @param {Context} context @returns {Compiled} */
+/**
+ * The last index whose value is at most the one given.
+ * @param {string} name
+ * @param {Expr} expr
+ * @param {Context} context
+ * @returns {Compiled}
+ */
 function bisect(name, expr, context) {
   const wanted = compile(expr, context);
   const numbers = context.step.space(name)?.numbers;

@@ -22,7 +22,21 @@ import { isNull } from './trace.js';
  */
 
 /** @type {Record<string, number>} */
-const BINDING = { or: 1, and: 2, '==': 3, '!=': 3, '<': 3, '<=': 3, '>': 3, '>=': 3, '+': 4, '-': 4, '*': 5, '//': 5, '%': 5 };
+const BINDING = {
+  or: 1,
+  and: 2,
+  '==': 3,
+  '!=': 3,
+  '<': 3,
+  '<=': 3,
+  '>': 3,
+  '>=': 3,
+  '+': 4,
+  '-': 4,
+  '*': 5,
+  '//': 5,
+  '%': 5,
+};
 
 /**
  * @param {import('./expr.js').Expr} expr
@@ -51,7 +65,8 @@ export function cellFormula(expr, context, vars, symbols) {
   if (!Array.isArray(expr)) return formulaPieces(expr, context, vars, symbols);
   const [head, ...operands] = expr;
   if (head === 'control') return cellFormula(operands[0], context, vars, symbols);
-  if (head === 'if') return cellFormula(truthy(compile(operands[0], context)(vars)) ? operands[1] : operands[2], context, vars, symbols);
+  if (head === 'if')
+    return cellFormula(truthy(compile(operands[0], context)(vars)) ? operands[1] : operands[2], context, vars, symbols);
   if (head === 'prev' && context.prev) return cellFormula(operands[0], previousOf(context), vars, symbols);
   if (head !== '@' || operands.length < 2) return formulaPieces(expr, context, vars, symbols);
   const [name, ...indices] = operands;
@@ -81,7 +96,13 @@ function print(expr, outer, out) {
   const operator = (/** @type {string} */ text) => pieces.push({ kind: 'operator', text });
   if (!Array.isArray(expr)) {
     const value = compile(expr, context)(vars);
-    pieces.push({ kind: 'number', text: show(value), value, label: typeof expr === 'string' ? expr : undefined, unknown: isNull(value) });
+    pieces.push({
+      kind: 'number',
+      text: show(value),
+      value,
+      label: typeof expr === 'string' ? expr : undefined,
+      unknown: isNull(value),
+    });
     return;
   }
   const [head, ...operands] = expr;
@@ -95,7 +116,13 @@ function print(expr, outer, out) {
     print(truthy(compile(operands[0], context)(vars)) ? operands[1] : operands[2], outer, out);
   } else if (head === 'str' || head === 'find' || head === 'bisect' || head === 'len') {
     const value = compile(expr, context)(vars);
-    pieces.push({ kind: 'number', text: show(value), value, label: head === 'str' ? undefined : `${head}(${operands[0]})`, unknown: isNull(value) });
+    pieces.push({
+      kind: 'number',
+      text: show(value),
+      value,
+      label: head === 'str' ? undefined : `${head}(${operands[0]})`,
+      unknown: isNull(value),
+    });
   } else if (head in BINDING && operands.length > 1) {
     const binding = BINDING[head];
     if (binding < outer) operator('(');
@@ -162,14 +189,22 @@ export function symbolic(expr, outer = 0) {
   if (head === 'if') return `${symbolic(operands[1], 1)} if ${symbolic(operands[0], 1)} else ${symbolic(operands[2], 1)}`;
   if (head in BINDING && operands.length > 1) {
     const binding = BINDING[head];
-    const text = operands.map((/** @type {any} */ operand, /** @type {number} */ place) => symbolic(operand, place > 0 ? binding + 1 : binding)).join(` ${head} `);
+    const text = operands
+      .map((/** @type {any} */ operand, /** @type {number} */ place) => symbolic(operand, place > 0 ? binding + 1 : binding))
+      .join(` ${head} `);
     return binding < outer ? `(${text})` : text;
   }
   return `${head}(${operands.map((/** @type {any} */ operand) => symbolic(operand)).join(', ')})`;
 }
 
 /** Index space -> how a look-up names an index into it. @type {Record<string, string>} */
-const SHORT = { req_state_idx: 'row', batch_idx: 'row', block_index: 'block', flat_token_idx: 'token', position: 'position' };
+const SHORT = {
+  req_state_idx: 'row',
+  batch_idx: 'row',
+  block_index: 'block',
+  flat_token_idx: 'token',
+  position: 'position',
+};
 
 /**
  * A bare look-up in names: `block_tables[row][block]`; '' for anything else.
@@ -179,10 +214,12 @@ const SHORT = { req_state_idx: 'row', batch_idx: 'row', block_index: 'block', fl
 export function lookUp(expr, holds) {
   if (!Array.isArray(expr) || expr[0] !== '@' || expr.length < 3) return '';
   const [, name, ...indices] = expr;
-  const words = indices.filter((/** @type {any} */ index) => index !== 'group').map((/** @type {any} */ index) => {
-    const space = Array.isArray(index) && index[0] === '@' ? (holds(index[1]) ?? index[1]) : index;
-    return typeof space === 'string' ? `[${SHORT[space] ?? space}]` : '';
-  });
+  const words = indices
+    .filter((/** @type {any} */ index) => index !== 'group')
+    .map((/** @type {any} */ index) => {
+      const space = Array.isArray(index) && index[0] === '@' ? (holds(index[1]) ?? index[1]) : index;
+      return typeof space === 'string' ? `[${SHORT[space] ?? space}]` : '';
+    });
   return words.every(Boolean) ? name + words.join('') : '';
 }
 

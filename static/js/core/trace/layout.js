@@ -34,7 +34,17 @@ export const ORDER = /** @type {Record<string, {order: string[], key: string[]}>
     key: ['schedule_num_tokens'],
   },
   'state-pool': {
-    order: ['row_status', 'prompt_len', 'prefill_len', 'total_len', 'num_computed_tokens', 'last_sampled_tokens', 'draft_tokens', 'num_blocks', 'block_tables'],
+    order: [
+      'row_status',
+      'prompt_len',
+      'prefill_len',
+      'total_len',
+      'num_computed_tokens',
+      'last_sampled_tokens',
+      'draft_tokens',
+      'num_blocks',
+      'block_tables',
+    ],
     key: ['num_computed_tokens', 'block_tables'],
   },
   batch: {
@@ -42,7 +52,18 @@ export const ORDER = /** @type {Record<string, {order: string[], key: string[]}>
     key: ['idx_mapping', 'num_scheduled_tokens', 'is_prefilling'],
   },
   flatten: {
-    order: ['token_batch_idx', 'token_source', 'input_ids', 'positions', 'seq_lens', 'dcp_local_seq_lens', 'cu_num_logits', 'logits_indices', 'expanded_idx_mapping', 'expanded_local_pos'],
+    order: [
+      'token_batch_idx',
+      'token_source',
+      'input_ids',
+      'positions',
+      'seq_lens',
+      'dcp_local_seq_lens',
+      'cu_num_logits',
+      'logits_indices',
+      'expanded_idx_mapping',
+      'expanded_local_pos',
+    ],
     key: ['input_ids', 'positions', 'seq_lens'],
   },
   'block-tables': { order: ['input_block_tables'], key: ['input_block_tables'] },
@@ -58,7 +79,10 @@ export const ORDER = /** @type {Record<string, {order: string[], key: string[]}>
 });
 
 /** Axis -> the space shown as the tag in front of every entry, not as a line of its own. */
-export const TAGS = /** @type {Record<string, string>} */ ({ req_state_idx: 'row_req_ids', schedule_idx: 'schedule_req_ids' });
+export const TAGS = /** @type {Record<string, string>} */ ({
+  req_state_idx: 'row_req_ids',
+  schedule_idx: 'schedule_req_ids',
+});
 
 /**
  * @param {import('./schema.js').Schema} schema
@@ -90,7 +114,14 @@ export function tablesOf(schema, step, stage) {
     for (const group of groups) {
       const count = group === null ? space.length : space.rowLength([group]);
       if (count > table.count) Object.assign(table, { count, dim });
-      table.lines.push({ space: name, group, list: tail !== '', tail, dtype: space.dtype, holds: schema.def(name)?.holds ?? null });
+      table.lines.push({
+        space: name,
+        group,
+        list: tail !== '',
+        tail,
+        dtype: space.dtype,
+        holds: schema.def(name)?.holds ?? null,
+      });
     }
   }
   for (const table of tables.values()) table.lines = byGroup(table.lines);

@@ -80,12 +80,22 @@ export class Links {
     return { space: this.order[low], cell: id - this.bases[low] };
   }
 
-  /** Cells that the formula of a cell reads. @param {string} space @param {number} cell @returns {ArrayLike<number> & Iterable<number>} */
+  /**
+   * Cells that the formula of a cell reads.
+   * @param {string} space
+   * @param {number} cell
+   * @returns {ArrayLike<number> & Iterable<number>}
+   */
   inputs(space, cell) {
     return this.#read(space, cell, false);
   }
 
-  /** Cells that decide the order a cell stands in. @param {string} space @param {number} cell @returns {ArrayLike<number> & Iterable<number>} */
+  /**
+   * Cells that decide the order a cell stands in.
+   * @param {string} space
+   * @param {number} cell
+   * @returns {ArrayLike<number> & Iterable<number>}
+   */
   controls(space, cell) {
     return this.#read(space, cell, true);
   }
@@ -109,12 +119,18 @@ export class Links {
     for (const id of from) order.delete(id);
     for (const id of order) {
       const { space, cell: found } = this.cellOf(id);
-      for (const next of [...this.inputs(space.name, found), ...this.controls(space.name, found)]) if (!from.has(next)) order.add(next);
+      for (const next of [...this.inputs(space.name, found), ...this.controls(space.name, found)])
+        if (!from.has(next)) order.add(next);
     }
     return order;
   }
 
-  /** Cells whose formula reads a cell. @param {string} space @param {number} cell @returns {ArrayLike<number> & Iterable<number>} */
+  /**
+   * Cells whose formula reads a cell.
+   * @param {string} space
+   * @param {number} cell
+   * @returns {ArrayLike<number> & Iterable<number>}
+   */
   outputs(space, cell) {
     const csr = this.#consumersOf(space);
     return csr ? csr.cells.subarray(csr.offsets[cell], csr.offsets[cell + 1]) : [];

@@ -13,7 +13,10 @@ import { isNull } from './trace.js';
 /** @typedef {import('./expr.js').Context} Context */
 /** @typedef {import('./trace.js').Value} Value */
 /** @typedef {{name: string, slot: number, expr: any, run: Compiled}} Derivation */
-/** @typedef {{index: number, when: Compiled | null, formula: Compiled | null, inputs: Compiled[], control: Compiled[]}} CompiledCase */
+/**
+ * @typedef {{index: number, when: Compiled | null, formula: Compiled | null, inputs: Compiled[], control: Compiled[]}}
+ *   CompiledCase
+ */
 
 /**
  * Derivations worth trying for a cell whose dimensions are given, in the order of the schema, repeated until

@@ -8,7 +8,8 @@ import { spacesOf } from './expr.js';
 
 /** @typedef {import('./expr.js').Expr} Expr */
 /**
- * How a cell follows from others, where `when` holds. The cells of `formula` and `inputs` are read, those of `control` only order it.
+ * How a cell follows from others, where `when` holds. The cells of `formula` and `inputs` are read, those of `control`
+ * only order it.
  * Other lines than the space's own may compute its cells: `source`.
  * @typedef {{when: Expr, formula: Expr, note: string, inputs?: Expr[], control?: Expr[], source?: Source | null}} Case
  */
@@ -29,7 +30,8 @@ import { spacesOf } from './expr.js';
 /**
  * @typedef {object} SchemaJson
  * @property {number} version
- * @property {Record<string, Omit<SpaceDef, 'source' | 'cases'> & {source: Marked, cases: (Omit<Case, 'source'> & {source?: Marked})[]}>} spaces
+ * @property {Record<string, Omit<SpaceDef, 'source' | 'cases'> & {source: Marked, cases: (Omit<Case, 'source'> & {source?:
+ *   Marked})[]}>} spaces
  * @property {Record<string, SourceFunction>} [sources] functions by symbol
  * @property {{name: string, expr: Expr}[]} coordinates
  * @property {string[]} walk

@@ -13,7 +13,10 @@ import { STAGES } from './schema.js';
 /** @typedef {{step: number, stage: string}} Place */
 /** @typedef {{first: number, last: number}} Range  of steps, both inclusive */
 
-/** @param {Record<string, any> | undefined} step  of the summary; the step that could not be run has none @returns {readonly string[]} */
+/**
+ * @param {Record<string, any> | undefined} step  of the summary; the step that could not be run has none
+ * @returns {readonly string[]}
+ */
 function stagesOf(step) {
   return step && step.num_tokens > 0 ? STAGES : STAGES.slice(0, 1);
 }

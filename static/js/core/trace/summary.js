@@ -36,22 +36,32 @@ export function stageSentence(step, stage, t) {
     step.json.req_ids.map((req_id, row) => t(key, { req_id, row, value: step.space(name)?.get([row]) }));
   switch (stage) {
     case 'schedule':
-      return t('summary.schedule', { n: step.numTokens, tokens: t('count.tokens', { n: step.numTokens }), requests: t('count.requests', { n: step.numReqs }) });
+      return t('summary.schedule', {
+        n: step.numTokens,
+        tokens: t('count.tokens', { n: step.numTokens }),
+        requests: t('count.requests', { n: step.numReqs }),
+      });
     case 'state-pool': {
       const rows = [...step.rows].map(([req_id, row]) => t('summary.pool.row', { req_id, row }));
       const free = step.json.free_indices;
-      const next = free.length > 0 ? t('summary.pool.next', { n: free.length, row: free[free.length - 1] }) : t('summary.pool.full');
+      const next =
+        free.length > 0 ? t('summary.pool.next', { n: free.length, row: free[free.length - 1] }) : t('summary.pool.full');
       return rows.length > 0 ? t('summary.pool', { rows: list(rows), next }) : next;
     }
     case 'batch':
       return t('summary.batch', { rows: list(perRequest('summary.batch.row', 'idx_mapping')) });
     case 'flatten':
-      return t('summary.flatten', { n: step.numTokens, rows: list(perRequest('summary.flatten.row', 'num_scheduled_tokens')) });
+      return t('summary.flatten', {
+        n: step.numTokens,
+        rows: list(perRequest('summary.flatten.row', 'num_scheduled_tokens')),
+      });
     case 'block-tables':
       return t('summary.block_tables', { n: step.numReqs });
     case 'slot-mapping': {
       const slots = step.space('slot_mappings');
-      const real = (slots?.numbers?.subarray(0, Math.min(slots.rowLength([0]), step.numTokens)) ?? new Float64Array()).filter((slot) => slot >= 0);
+      const real = (
+        slots?.numbers?.subarray(0, Math.min(slots.rowLength([0]), step.numTokens)) ?? new Float64Array()
+      ).filter((slot) => slot >= 0);
       return real.length > 0 ? t('summary.slot_mapping', { n: real.length, slots: runs(real) }) : t('summary.no_slot');
     }
     case 'kv-cache': {
@@ -63,6 +73,9 @@ export function stageSentence(step, stage, t) {
     case 'update':
       return t('summary.update', { rows: list(perRequest('summary.update.row', 'num_computed_tokens_after')) });
     default:
-      return t('summary.all', { tokens: t('count.tokens', { n: step.numTokens }), requests: t('count.requests', { n: step.numReqs }) });
+      return t('summary.all', {
+        tokens: t('count.tokens', { n: step.numTokens }),
+        requests: t('count.requests', { n: step.numReqs }),
+      });
   }
 }

@@ -173,7 +173,10 @@ export class Step {
     /** @type {Map<string, Space>} */
     this.spaces = new Map();
     for (const [name, space] of Object.entries(json.spaces)) this.spaces.set(name, new Space(name, space));
-    /** The row of every request in the pool, in the order the pool hands rows out: an object would sort names like numbers. @type {Map<string, number>} */
+    /**
+     * The row of every request in the pool, in the order the pool hands rows out: an object would sort names like numbers.
+     * @type {Map<string, number>}
+     */
     this.rows = new Map(Object.entries(json.req_id_to_index ?? {}).sort(([, a], [, b]) => b - a));
     /** What a formula may name besides cells. @type {Record<string, number>} */
     this.scalars = { step_index: json.index };

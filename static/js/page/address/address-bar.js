@@ -40,7 +40,10 @@ export class AddressBar {
     return pathname + search;
   }
 
-  /** The present entry of the history stands for this scenario now. @param {import('../state/workbench.js').Origin} origin */
+  /**
+   * The present entry of the history stands for this scenario now.
+   * @param {import('../state/workbench.js').Origin} origin
+   */
   adopt(origin) {
     this.#scenario = nameOf(origin);
   }
@@ -134,7 +137,8 @@ export class AddressBar {
       const { from, to } = JSON.parse(sessionStorage.getItem(AHEAD) ?? '{}');
       sessionStorage.removeItem(AHEAD);
       const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-      if (typeof to === 'string' && from === this.#shown() && entry?.type !== 'navigate') history.replaceState(history.state, '', to);
+      if (typeof to === 'string' && from === this.#shown() && entry?.type !== 'navigate')
+        history.replaceState(history.state, '', to);
     } catch {
       // Storage is blocked, or holds something else.
     }

@@ -29,7 +29,11 @@ export class Entrances {
   /** Where the page was loaded: the server has read that path, however it is spelt. */
   #landed = location.pathname;
 
-  /** @param {import('../state/workbench.js').Workbench} bench @param {Boot} boot @param {import('./address-bar.js').AddressBar} bar */
+  /**
+   * @param {import('../state/workbench.js').Workbench} bench
+   * @param {Boot} boot
+   * @param {import('./address-bar.js').AddressBar} bar
+   */
   constructor(bench, boot, bar) {
     this.bench = bench;
     this.boot = boot;
@@ -40,7 +44,11 @@ export class Entrances {
     this.#watchDrafts();
   }
 
-  /** Opens another scenario, and its address is a new entry in the browser's history once it is there. @param {() => any} load @param {Origin} origin */
+  /**
+   * Opens another scenario, and its address is a new entry in the browser's history once it is there.
+   * @param {() => any} load
+   * @param {Origin} origin
+   */
   openAs(load, origin) {
     return this.#openFound(async () => ({ scenario: await load(), origin }));
   }
@@ -56,7 +64,10 @@ export class Entrances {
     const short = pasted.s === null ? /^[^\s?#]*\/s\/([\w-]+)/.exec(text.trim())?.[1] : null;
     if (short) return this.#openFound(() => this.#short(short, pasted));
     const isPlaced = pasted.step !== null || pasted.stage !== null || pasted.pin !== null;
-    const place = { ...(isPlaced || this.bench.origin.kind !== 'nothing' ? pasted : parseAddress(location.search)), draft: null };
+    const place = {
+      ...(isPlaced || this.bench.origin.kind !== 'nothing' ? pasted : parseAddress(location.search)),
+      draft: null,
+    };
     try {
       await this.#openFound(() => findLink(this.bench, { ...place, s: text }));
     } catch (error) {
@@ -94,9 +105,17 @@ export class Entrances {
     const isDamaged = address.draft !== null && damaged.includes(address.draft);
     const short = location.pathname === this.#landed ? this.boot.short : shortId(location.pathname, this.boot.root);
     const isShort = short !== null && [address.s, address.draft, address.example].every((name) => name === null);
-    const found = isShort ? await this.#short(short, address) : address.s === null ? await this.#named(address, whole, isDamaged) : await this.#linked(address);
+    const found = isShort
+      ? await this.#short(short, address)
+      : address.s === null
+        ? await this.#named(address, whole, isDamaged)
+        : await this.#linked(address);
     if (damaged.length > 0) {
-      if (!isDamaged || address.s !== null) found.notices = [...(found.notices ?? []), { kind: 'damaged', message: this.bench.t('notice.damaged', { n: damaged.length }) }];
+      if (!isDamaged || address.s !== null)
+        found.notices = [
+          ...(found.notices ?? []),
+          { kind: 'damaged', message: this.bench.t('notice.damaged', { n: damaged.length }) },
+        ];
       drafts.putDamagedAside();
     }
     return found;
@@ -105,7 +124,11 @@ export class Entrances {
   /** @param {string} id @param {Address} place @returns {Promise<Found>} */
   async #short(id, place) {
     const { bench, boot } = this;
-    return { scenario: id === boot.short ? boot.scenario : await bench.api.shortened(id), origin: { kind: 'short', name: id }, place };
+    return {
+      scenario: id === boot.short ? boot.scenario : await bench.api.shortened(id),
+      origin: { kind: 'short', name: id },
+      place,
+    };
   }
 
   /** @param {Address} address */
@@ -122,7 +145,9 @@ export class Entrances {
   async #named(address, whole, isDamaged) {
     const { bench, boot } = this;
     const { s, example, draft, step, stage, pin, view, steps, rest, ignored } = address;
-    const isBare = [s, example, draft, step, stage, pin, view, steps].every((value) => value === null) && rest.length + ignored.length === 0;
+    const isBare =
+      [s, example, draft, step, stage, pin, view, steps].every((value) => value === null) &&
+      rest.length + ignored.length === 0;
     // A bare address shows what the page is about: the first token, followed to its slot.
     const place = isBare ? { pin: 'slot_mappings.0.0' } : address;
     const kept = whole.find(({ id }) => id === draft);
@@ -131,15 +156,28 @@ export class Entrances {
       // Only named, an example opens where there is something to see.
       const isPlaced = [step, stage, pin].some((value) => value !== null) || !['board', null].includes(view);
       const isEmbedded = example === boot.example;
-      const [scenario, there] = await Promise.all([isEmbedded ? boot.scenario : bench.api.example(example), isPlaced ? place : this.#placeOf(example)]);
+      const [scenario, there] = await Promise.all([
+        isEmbedded ? boot.scenario : bench.api.example(example),
+        isPlaced ? place : this.#placeOf(example),
+      ]);
       return { scenario, origin: { kind: 'example', name: example }, place: there };
     }
     const scenario = boot.example === null ? await bench.api.example(boot.first) : boot.scenario;
     const { title } = scenario;
     const notices = [];
-    if (draft) notices.push({ kind: 'lost', message: bench.t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing', { title }) });
-    else if (example && boot.unknown_example === example) notices.push({ kind: 'example', message: bench.t('notice.no_example', { name: example, title }) });
-    else if (isBare && whole.length > 0) notices.push({ kind: 'draft', draft: whole[0].id, message: bench.t('notice.draft', { title: whole[0].title || bench.t('scenario.untitled') }) });
+    if (draft)
+      notices.push({
+        kind: 'lost',
+        message: bench.t(isDamaged ? 'notice.draft_damaged' : 'notice.draft_missing', { title }),
+      });
+    else if (example && boot.unknown_example === example)
+      notices.push({ kind: 'example', message: bench.t('notice.no_example', { name: example, title }) });
+    else if (isBare && whole.length > 0)
+      notices.push({
+        kind: 'draft',
+        draft: whole[0].id,
+        message: bench.t('notice.draft', { title: whole[0].title || bench.t('scenario.untitled') }),
+      });
     return { scenario, origin: { kind: 'example', name: boot.example ?? boot.first }, place, notices };
   }
 
@@ -154,27 +192,34 @@ export class Entrances {
     addEventListener('storage', (event) => {
       if (event.key !== drafts.KEY || this.bench.origin.kind !== 'draft') return;
       const theirs = drafts.draft(this.bench.origin.name);
-      if (theirs && JSON.stringify(theirs.scenario) !== JSON.stringify(this.bench.draft)) this.bench.notice('elsewhere', this.bench.t('notice.elsewhere'), false, theirs.id);
+      if (theirs && JSON.stringify(theirs.scenario) !== JSON.stringify(this.bench.draft))
+        this.bench.notice('elsewhere', this.bench.t('notice.elsewhere'), false, theirs.id);
       else this.bench.dismiss('elsewhere');
       this.bench.redraw();
     });
     // Twenty other drafts edited in another tab would have pushed it out.
     addEventListener('pagehide', () => {
-      if (this.bench.origin.kind === 'draft' && this.bench.isKept && !drafts.draft(this.bench.origin.name)) this.bench.keep();
+      if (this.bench.origin.kind === 'draft' && this.bench.isKept && !drafts.draft(this.bench.origin.name))
+        this.bench.keep();
     });
   }
 
-  /** What the address asked for and is not there is said once; from then on the address is that of what is shown. @param {Address} address */
+  /**
+   * What the address asked for and is not there is said once; from then on the address is that of what is shown.
+   * @param {Address} address
+   */
   #settle(address) {
     const ignored = [...address.ignored];
     if (this.bench.trace.isLoaded && address.pin !== null && !this.bench.pinned()) {
       ignored.push('pin');
       this.bench.pin = null;
     }
-    if (ignored.length > 0) this.bench.notice('ignored', this.bench.t('notice.ignored', { names: ignored.join(this.bench.t('list.separator')) }));
+    if (ignored.length > 0)
+      this.bench.notice('ignored', this.bench.t('notice.ignored', { names: ignored.join(this.bench.t('list.separator')) }));
     const moved = address.step !== null && address.step !== this.bench.index;
     if (moved) this.bench.notice('step', this.#another(Number(address.step)));
-    if (moved || this.bench.notices.some(({ kind }) => ['ignored', 'lost', 'example'].includes(kind))) this.bench.touched = true;
+    if (moved || this.bench.notices.some(({ kind }) => ['ignored', 'lost', 'example'].includes(kind)))
+      this.bench.touched = true;
     this.bench.redraw();
   }
 

@@ -18,7 +18,8 @@ export async function findLink({ t }, address) {
   const text = address.s ?? '';
   const scenario = await decodeLink(text);
   const kept = address.draft === null ? null : drafts.draft(address.draft);
-  if (kept && canonical(kept.scenario) === canonical(scenario)) return { scenario: kept.scenario, origin: { kind: 'draft', name: kept.id }, place: address };
+  if (kept && canonical(kept.scenario) === canonical(scenario))
+    return { scenario: kept.scenario, origin: { kind: 'draft', name: kept.id }, place: address };
   /** @type {import('../state/opening.js').Notice[]} */
   const notices = kept ? [{ kind: 'differs', draft: kept.id, message: t('notice.link.differs') }] : [];
   return { scenario, origin: { kind: 'link', name: plainLink(text) }, place: address, notices };
@@ -27,12 +28,19 @@ export async function findLink({ t }, address) {
 /**
  * In place of a link that cannot be read: the draft of it, if this browser has one; else nothing, and least of all
  * something else.
- * @param {Workbench} bench @param {Address} address @param {import('../../core/address/link.js').LinkError} error @returns {Found}
+ * @param {Workbench} bench @param {Address} address @param {import('../../core/address/link.js').LinkError} error @returns
+ *   {Found}
  */
 export function brokenLink({ t }, address, { kind, params }) {
   const message = t(`fault.link.${kind}`, params);
   const own = address.draft === null ? null : drafts.draft(address.draft);
-  if (own) return { scenario: own.scenario, origin: { kind: 'draft', name: own.id }, place: address, notices: [{ kind: 'link_draft', message: `${message} ${t('notice.link.own_draft')}` }] };
+  if (own)
+    return {
+      scenario: own.scenario,
+      origin: { kind: 'draft', name: own.id },
+      place: address,
+      notices: [{ kind: 'link_draft', message: `${message} ${t('notice.link.own_draft')}` }],
+    };
   const kept = [
     ...(address.step === null ? [] : [t('notice.link.kept.step', { step: address.step })]),
     ...(address.stage === null ? [] : [t('notice.link.kept.stage', { stage: t(`stage.${address.stage}`) })]),

@@ -112,7 +112,11 @@ export class ChartsControl {
 /** @type {Promise<Plotly | null> | null} */
 let loading = null;
 
-/** Loads the script once; null where it cannot be had, and then it is tried again. @param {string} root @param {Script} script */
+/**
+ * Loads the script once; null where it cannot be had, and then it is tried again.
+ * @param {string} root
+ * @param {Script} script
+ */
 function drawingScript(root, { path, style_ids }) {
   loading ??= new Promise((resolve) => {
     // The policy of the page refuses inline styles; where these elements are, the script does not try to add any.

@@ -39,6 +39,9 @@ export class ConfigControl {
     const hadFocus = this.form.contains(document.activeElement) || document.activeElement === document.body;
     this.form.hidden = true;
     this.bench.redraw();
-    if (hadFocus) /** @type {import('../../ui/schedule/editor-tools.js').EditorTools | null} */ (document.querySelector('pw-editor-tools'))?.focusOn('config');
+    if (hadFocus)
+      /** @type {import('../../ui/schedule/editor-tools.js').EditorTools | null} */ (
+        document.querySelector('pw-editor-tools')
+      )?.focusOn('config');
   }
 }

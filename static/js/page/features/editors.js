@@ -15,11 +15,24 @@ import '../../ui/text/view.js';
 export function connectEditors(bench, format, openAs) {
   const form = /** @type {import('../../ui/config/config.js').ConfigForm} */ (document.querySelector('pw-config'));
   const config = new ConfigControl(bench, form, format);
-  const text = new TextControl(bench, /** @type {import('../../ui/text/view.js').TextView} */ (document.querySelector('pw-text')), openAs);
+  const text = new TextControl(
+    bench,
+    /** @type {import('../../ui/text/view.js').TextView} */ (document.querySelector('pw-text')),
+    openAs,
+  );
   return (view) => {
     form.view = view;
     text.draw(view);
-    const tools = /** @type {import('../../ui/schedule/editor-tools.js').EditorTools | null} */ (document.querySelector('pw-editor-tools'));
-    if (tools) tools.tools = { t: view.t, isConfigOpen: config.isOpen, isTextOpen: text.isOpen, isConfigWrong: config.isWrong, isTextUnread: text.isUnread };
+    const tools = /** @type {import('../../ui/schedule/editor-tools.js').EditorTools | null} */ (
+      document.querySelector('pw-editor-tools')
+    );
+    if (tools)
+      tools.tools = {
+        t: view.t,
+        isConfigOpen: config.isOpen,
+        isTextOpen: text.isOpen,
+        isConfigWrong: config.isWrong,
+        isTextUnread: text.isUnread,
+      };
   };
 }

@@ -1,22 +1,29 @@
 // @ts-check
 /**
- * Embedded: `?view=embed`, inside a frame of another page. One stage at a time or the whole board, as the frame has room; read
- * only; `&steps=a-b` keeps it to those steps, both ends inclusive. It never touches the history of the page around it: there is
- * no `pushState` and no `replaceState`, and nothing is kept in the browser. "Open full view" opens the same place in a tab of
+ * Embedded: `?view=embed`, inside a frame of another page. One stage at a time or the whole board, as the frame has room;
+ * read
+ * only; `&steps=a-b` keeps it to those steps, both ends inclusive. It never touches the history of the page around it:
+ * there is
+ * no `pushState` and no `replaceState`, and nothing is kept in the browser. "Open full view" opens the same place in a tab
+ * of
  * its own, the only way out of the frame.
  *
  * The page around it may steer it by `postMessage`. Messages are plain objects.
  *
  * | from | message | when |
  * |---|---|---|
- * | frame | `{type: "pagewalk:ready", version: 1, steps: [first, last], title}` | once it can be steered, and after every `hello` |
+ * | frame | `{type: "pagewalk:ready", version: 1, steps: [first, last], title}` | once it can be steered, and after every
+ * `hello` |
  * | frame | `{type: "pagewalk:step", step, stage, pin}` | after `ready`, and whenever one of the three is another |
- * | frame | `{type: "pagewalk:error", message}` | a message of ours that cannot be obeyed; nothing has changed. Whether a step that is not at hand has a cell shows when it is there: then it is gone to, and only the pin stays |
- * | host | `{type: "pagewalk:goto", step?, stage?, pin?}` | what is left out stays; a step outside `steps` becomes the nearest; `pin: null` unpins |
+ * | frame | `{type: "pagewalk:error", message}` | a message of ours that cannot be obeyed; nothing has changed. Whether a
+ * step that is not at hand has a cell shows when it is there: then it is gone to, and only the pin stays |
+ * | host | `{type: "pagewalk:goto", step?, stage?, pin?}` | what is left out stays; a step outside `steps` becomes the
+ * nearest; `pin: null` unpins |
  * | host | `{type: "pagewalk:hello"}` | asks for `ready` again, for a host that began to listen too late |
  *
  * `step` is a number from 0, `stage` and `pin` are as in the address (`slot-mapping`, `slot_mappings.0.3`). Only the window
- * around the frame is listened to (`event.source === parent`); other messages of it are not ours and pass unanswered. Ours are
+ * around the frame is listened to (`event.source === parent`); other messages of it are not ours and pass unanswered. Ours
+ * are
  * posted to any origin, because a frame is not told whose page it is in: they say no more than the address that the page
  * around gave the frame, and hold nothing of a person.
  */
@@ -38,7 +45,12 @@ export class Embedding {
   #said = '';
   #isReady = false;
 
-  /** @param {Workbench} bench @param {HTMLElement} root @param {(origin: import('../state/workbench.js').Origin) => string} pathOf  where a scenario is @param {Window} [host]  the window around */
+  /**
+   * @param {Workbench} bench
+   * @param {HTMLElement} root
+   * @param {(origin: import('../state/workbench.js').Origin) => string} pathOf  where a scenario is
+   * @param {Window} [host]  the window around
+   */
   constructor(bench, root, pathOf, host = parent) {
     this.pathOf = pathOf;
     this.bench = bench;
@@ -87,7 +99,10 @@ export class Embedding {
       this.bench.redraw();
       return;
     }
-    const wish = type === 'pagewalk:goto' ? readWish(/** @type {Record<string, unknown>} */ (data)) : `unknown type ${type.slice(0, 40)}`;
+    const wish =
+      type === 'pagewalk:goto'
+        ? readWish(/** @type {Record<string, unknown>} */ (data))
+        : `unknown type ${type.slice(0, 40)}`;
     if (typeof wish === 'string') this.#post({ type: 'pagewalk:error', message: wish });
     else void this.#go(wish);
   }
@@ -95,7 +110,8 @@ export class Embedding {
   /** @param {Wish} wish */
   async #go({ step, stage, pin }) {
     const { bench } = this;
-    const refuse = (/** @type {number} */ index) => this.#post({ type: 'pagewalk:error', message: `no cell ${pin ? cellKey(pin.space, pin.at) : ''} in step ${index}` });
+    const refuse = (/** @type {number} */ index) =>
+      this.#post({ type: 'pagewalk:error', message: `no cell ${pin ? cellKey(pin.space, pin.at) : ''} in step ${index}` });
     const target = bench.course.clip(step ?? bench.course.place.step);
     if (pin && bench.trace.has(target) && (bench.trace.step(target).space(pin.space)?.find(pin.at) ?? -1) < 0) {
       refuse(target);

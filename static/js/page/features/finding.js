@@ -15,14 +15,24 @@ export function connectFinding(bench) {
   const box = /** @type {import('../../ui/find/find.js').Find} */ (document.querySelector('pw-find'));
   box.others = () => [...bench.trace.steps.values()];
   box.scheduled = (index) => (bench.trace.scenario.steps[index]?.num_scheduled_tokens ?? []).map(([name]) => name);
-  document.addEventListener('pw-gather', () => gather(bench, () => { box.view = bench.view(); }));
+  document.addEventListener('pw-gather', () =>
+    gather(bench, () => {
+      box.view = bench.view();
+    }),
+  );
   document.addEventListener('pw-found', (event) => go(bench, /** @type {CustomEvent} */ (event).detail));
 }
 
-/** Fetches the steps around the one on screen, nearest first, and asks again when they are there. @param {Workbench} bench @param {() => void} arrived */
+/**
+ * Fetches the steps around the one on screen, nearest first, and asks again when they are there.
+ * @param {Workbench} bench
+ * @param {() => void} arrived
+ */
 async function gather(bench, arrived) {
   const { trace, index } = bench;
-  const indices = Array.from({ length: trace.numComputed }, (_, step) => step).sort((a, b) => Math.abs(a - index) - Math.abs(b - index));
+  const indices = Array.from({ length: trace.numComputed }, (_, step) => step).sort(
+    (a, b) => Math.abs(a - index) - Math.abs(b - index),
+  );
   let tokens = 0;
   for (const step of indices.slice(0, MOST_STEPS)) {
     tokens += trace.summary[step]?.num_tokens ?? 0;
@@ -59,10 +69,16 @@ async function go(bench, hit) {
   requestAnimationFrame(() => requestAnimationFrame(() => reach(cellKey(space, at), stage)));
 }
 
-/** The cell is where the keyboard goes on from, so that arrows walk to its neighbours. @param {string} key @param {string | undefined} stage */
+/**
+ * The cell is where the keyboard goes on from, so that arrows walk to its neighbours.
+ * @param {string} key
+ * @param {string | undefined} stage
+ */
 function reach(key, stage) {
   const cells = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(`[data-cell="${CSS.escape(key)}"]`)]);
-  const cell = cells.find((one) => one.closest('[data-stage]')?.getAttribute('data-stage') === stage && one.offsetParent) ?? cells.find((one) => one.offsetParent);
+  const cell =
+    cells.find((one) => one.closest('[data-stage]')?.getAttribute('data-stage') === stage && one.offsetParent) ??
+    cells.find((one) => one.offsetParent);
   cell?.focus({ preventScroll: true });
   cell?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
 }

@@ -3,7 +3,8 @@
  * The scenarios and the workbench: the gallery, fetched once somebody asks for it; what this browser keeps; and the question
  * of the example that is open.
  *
- * In: events of the dialog and of other tabs. Out: openings, changes of what is kept, and the dialog drawn with what is there.
+ * In: events of the dialog and of other tabs. Out: openings, changes of what is kept, and the dialog drawn with what is
+ * there.
  */
 import { Problem, Unreachable } from '../api.js';
 import { formatAddress, parseAddress } from '../../core/address/address.js';
@@ -27,11 +28,16 @@ export class GalleryControl {
   #box = /** @type {import('../../ui/gallery/gallery.js').Gallery} */ (document.querySelector('pw-gallery'));
   #question = /** @type {import('../../ui/gallery/question.js').Question} */ (document.querySelector('pw-question'));
 
-  /** @param {import('../state/workbench.js').Workbench} bench @param {import('../address/entrances.js').Entrances} entrances @param {Example | null} about  the example that came with the page */
+  /**
+   * @param {import('../state/workbench.js').Workbench} bench
+   * @param {import('../address/entrances.js').Entrances} entrances
+   * @param {Example | null} about  the example that came with the page
+   */
   constructor(bench, entrances, about) {
     this.bench = bench;
     this.about = about;
-    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) => this.#box.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
+    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) =>
+      this.#box.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
     on('choose', ({ search }) => {
       document.getElementById('board')?.focus({ preventScroll: true });
       return entrances.openLink(search);
@@ -115,7 +121,16 @@ export class GalleryControl {
     const found = drafts.draft(id);
     const isOpen = bench.origin.kind === 'draft' && bench.origin.name === id;
     if (kind === 'rename' && isOpen) bench.edit((draft) => ({ ...draft, title }));
-    else this.#say(kind === 'rename' ? drafts.rename(id, title) : kind === 'duplicate' ? drafts.duplicate(id, title) : kind === 'delete' ? drafts.remove(id) : drafts.restore(id));
+    else
+      this.#say(
+        kind === 'rename'
+          ? drafts.rename(id, title)
+          : kind === 'duplicate'
+            ? drafts.duplicate(id, title)
+            : kind === 'delete'
+              ? drafts.remove(id)
+              : drafts.restore(id),
+      );
     const isThere = drafts.draft(id) !== null;
     if (kind === 'delete' && found && !isThere) this.#box.gone.set(id, found);
     // It stays on screen, and is kept again with the next change.
@@ -125,7 +140,13 @@ export class GalleryControl {
       bench.redraw();
     }
     this.#update();
-    this.#box.redraw(kind === 'delete' && !isThere ? `[data-gone="${id}"] button` : kind === 'duplicate' ? '[data-draft] a' : `[data-draft="${id}"] ${kind === 'rename' ? '[data-act=rename]' : 'a'}`);
+    this.#box.redraw(
+      kind === 'delete' && !isThere
+        ? `[data-gone="${id}"] button`
+        : kind === 'duplicate'
+          ? '[data-draft] a'
+          : `[data-draft="${id}"] ${kind === 'rename' ? '[data-act=rename]' : 'a'}`,
+    );
   }
 
   /** @param {drafts.Kept} kept */

@@ -22,7 +22,9 @@ export function connectGlossary(bench, t) {
     }
     if (terms) box.open({ terms, t, term });
   };
-  document.addEventListener('pw-term', (event) => open(/** @type {CustomEvent} */ (event).detail?.term ?? bench.look()?.space ?? null));
+  document.addEventListener('pw-term', (event) =>
+    open(/** @type {CustomEvent} */ (event).detail?.term ?? bench.look()?.space ?? null),
+  );
   document.addEventListener('pw-show', (event) => show(bench, /** @type {CustomEvent} */ (event).detail));
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('[data-term]') : null;
@@ -30,15 +32,21 @@ export function connectGlossary(bench, t) {
   });
 }
 
-/** Goes to the stage, and pins the first cell of the tensor there. @param {import('../state/workbench.js').Workbench} bench @param {{stage: string, space: string | null}} what */
+/**
+ * Goes to the stage, and pins the first cell of the tensor there.
+ * @param {import('../state/workbench.js').Workbench} bench
+ * @param {{stage: string, space: string | null}} what
+ */
 async function show(bench, { stage, space }) {
   const values = space ? bench.trace.step(bench.index).space(space) : null;
   if (space && values && bench.pin?.space !== space) await bench.setPin({ space, at: values.at(0), step: bench.index });
   await bench.go({ stage });
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    const panel = document.querySelector(stage === 'schedule' ? 'pw-schedule' : `.panel[data-stage="${stage}"]`);
-    const cell = space ? /** @type {HTMLElement | null} */ (panel?.querySelector(`[data-cell^="${space}."]`)) : null;
-    (cell ?? panel)?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
-    cell?.focus({ preventScroll: true });
-  }));
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      const panel = document.querySelector(stage === 'schedule' ? 'pw-schedule' : `.panel[data-stage="${stage}"]`);
+      const cell = space ? /** @type {HTMLElement | null} */ (panel?.querySelector(`[data-cell^="${space}."]`)) : null;
+      (cell ?? panel)?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+      cell?.focus({ preventScroll: true });
+    }),
+  );
 }

@@ -10,7 +10,8 @@ const SINGLE = /** @type {Record<string, string>} */ ({ '?': 'help', '/': 'find'
  * @param {import('../state/workbench.js').Workbench} bench
  * @param {import('../../core/i18n.js').Translate} t
  * @param {import('../../ui/page/help.js').HelpSheet} help
- * @param {(event: KeyboardEvent, singleKeys: boolean) => (() => unknown) | null} presenting  keys of present mode, which come first there
+ * @param {(event: KeyboardEvent, singleKeys: boolean) => (() => unknown) | null} presenting  keys of present mode, which
+ *   come first there
  */
 export function connectKeys(bench, t, help, presenting) {
   const openHelp = () => help.open({ t, singleKeys: singleKeys() });
@@ -19,7 +20,8 @@ export function connectKeys(bench, t, help, presenting) {
   document.addEventListener('keydown', (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (document.querySelector('dialog[open]')) return;
-    const field = target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+    const field =
+      target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
     if ((event.ctrlKey || event.metaKey) && !event.altKey) {
       const typing = target instanceof HTMLInputElement && target.value !== target.defaultValue;
       const key = event.key.toLowerCase();
@@ -45,7 +47,7 @@ export function connectKeys(bench, t, help, presenting) {
       if (single === 'help') openHelp();
       else if (single === 'find') startFind();
       else if (single === 'term') document.dispatchEvent(new CustomEvent('pw-term'));
-      else /** @type {HTMLElement | null} */ (document.querySelector(`[data-element-${single}]`))?.click();
+      else document.querySelector(/** @type {'button'} */ (`[data-element-${single}]`))?.click();
       return;
     }
     const run = action(bench, event, target);

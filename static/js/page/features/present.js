@@ -3,7 +3,8 @@
  * Presenting: `?view=present`. Only the stage at hand, as large as the window allows, with its neighbours as summaries; keys
  * of a presenter remote; a spotlight on the pinned cell; a screen that goes black.
  *
- * What a remote sends: Page Down and Page Up go to the next and the previous stop point (`core/trace/stop-points.js`), `.` or `b`
+ * What a remote sends: Page Down and Page Up go to the next and the previous stop point (`core/trace/stop-points.js`), `.`
+ * or `b`
  * blanks the screen. Escape unpins, then leaves. It opens at any place that an address names, and the address keeps
  * `view=present` until it is left.
  *
@@ -30,7 +31,15 @@ const ASKED = {
 /** @typedef {import('../state/workbench.js').Workbench} Workbench */
 
 /** Keys of one character, which can be switched off, and what they do. */
-const SINGLE = /** @type {Record<string, string>} */ ({ '.': 'blank', b: 'blank', r: 'ask', s: 'spotlight', f: 'full', l: 'language', t: 'theme' });
+const SINGLE = /** @type {Record<string, string>} */ ({
+  '.': 'blank',
+  b: 'blank',
+  r: 'ask',
+  s: 'spotlight',
+  f: 'full',
+  l: 'language',
+  t: 'theme',
+});
 
 export class Presenter {
   /** The element around the stage, while presenting. @type {import('../../ui/talk/talk.js').Talk | null} */
@@ -64,10 +73,16 @@ export class Presenter {
     return this.bench.mode === 'present';
   }
 
-  /** What a key does while presenting, null if it is none of ours. @param {KeyboardEvent} event @param {boolean} singleKeys @returns {(() => unknown) | null} */
+  /**
+   * What a key does while presenting, null if it is none of ours.
+   * @param {KeyboardEvent} event
+   * @param {boolean} singleKeys
+   * @returns {(() => unknown) | null}
+   */
   key(event, singleKeys) {
     if (!this.#is || event.shiftKey) return null;
-    if (event.key === 'PageDown' || event.key === 'PageUp') return () => this.#do({ name: 'stop', by: event.key === 'PageDown' ? 1 : -1 });
+    if (event.key === 'PageDown' || event.key === 'PageUp')
+      return () => this.#do({ name: 'stop', by: event.key === 'PageDown' ? 1 : -1 });
     if (event.key === 'Escape') return () => this.#do({ name: this.bench.pinned() ? 'unpin' : 'leave' });
     const single = singleKeys ? SINGLE[event.key.toLowerCase()] : undefined;
     return single ? () => !event.repeat && this.#do({ name: single }) : null; // held down, it would switch to and fro
@@ -85,11 +100,22 @@ export class Presenter {
     }
     if (view.stage === 'all') void this.bench.go({ stage: STAGES[0] }); // one stage at a time
     const entered = this.#talk === null;
-    this.#talk ??= /** @type {import('../../ui/talk/talk.js').Talk} */ (this.root.appendChild(document.createElement('pw-talk')));
+    this.#talk ??= /** @type {import('../../ui/talk/talk.js').Talk} */ (
+      this.root.appendChild(document.createElement('pw-talk'))
+    );
     const isFull = document.fullscreenElement !== null;
-    this.#talk.data = { view, concealed: this.#isConcealed(view), isAsking: this.#isAsking, isFull, canFill: document.fullscreenEnabled, languages: languages(), singleKeys: true };
+    this.#talk.data = {
+      view,
+      concealed: this.#isConcealed(view),
+      isAsking: this.#isAsking,
+      isFull,
+      canFill: document.fullscreenEnabled,
+      languages: languages(),
+      singleKeys: true,
+    };
     this.#fit();
-    if (entered || !document.activeElement?.checkVisibility() || document.activeElement === document.body) document.getElementById('board')?.focus({ preventScroll: true });
+    if (entered || !document.activeElement?.checkVisibility() || document.activeElement === document.body)
+      document.getElementById('board')?.focus({ preventScroll: true });
   }
 
   /** After everything is drawn: what is in the stage decides how large it can be. */
@@ -145,7 +171,9 @@ export class Presenter {
       case 'language':
         return /** @type {HTMLElement | null} */ (document.querySelector('[data-lang-link]'))?.click();
       default:
-        return /** @type {HTMLElement | null} */ (document.querySelector(`[data-${name === 'theme' ? 'theme-switch' : name}]`))?.click();
+        return /** @type {HTMLElement | null} */ (
+          document.querySelector(`[data-${name === 'theme' ? 'theme-switch' : name}]`)
+        )?.click();
     }
   }
 
@@ -213,5 +241,9 @@ function blank(t) {
 /** The languages that the page offers besides its own, with the addresses of this very place. */
 function languages() {
   const links = /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll('.masthead [data-lang-link]'));
-  return [...links].map((link) => ({ code: String(link.dataset.langLink), name: String(link.textContent).trim(), href: link.href }));
+  return [...links].map((link) => ({
+    code: String(link.dataset.langLink),
+    name: String(link.textContent).trim(),
+    href: link.href,
+  }));
 }

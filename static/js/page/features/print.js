@@ -26,7 +26,8 @@ export function connectPrint(bench, t) {
       root.dataset.theme = 'light';
       queueMicrotask(settleCanvases); // after those who paint have seen it
     }
-    if (line) line.textContent = `${t('step.now', { step: bench.index })} · ${t(`stage.${bench.stage}`)} · ${t('inspector.vllm')}`;
+    if (line)
+      line.textContent = `${t('step.now', { step: bench.index })} · ${t(`stage.${bench.stage}`)} · ${t('inspector.vllm')}`;
     for (const scroller of scrollers()) {
       const fit = scroller.clientWidth / scroller.scrollWidth;
       scroller.toggleAttribute('data-fits', fit >= LEAST);

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * What can be handed on of what is open, and the workbench: addresses, a short link made by the server, code for other pages.
+ * What can be handed on of what is open, and the workbench: addresses, a short link made by the server, code for other
+ * pages.
  *
  * In: the workbench. Out: the model that the dialog draws. Everything but a short link is made in the browser, and the
  * server is told nothing.
@@ -18,7 +19,11 @@ import { cellKey } from '../../core/trace/trace.js';
 
 /** As the server has it: a longer address becomes a code that no phone reads off a wall. */
 const LONGEST_IN_QR = 1_200;
-const SIZES = /** @type {[number, number][]} */ ([[640, 360], [800, 450], [1120, 630]]);
+const SIZES = /** @type {[number, number][]} */ ([
+  [640, 360],
+  [800, 450],
+  [1120, 630],
+]);
 
 export class ShareControl {
   #box = /** @type {import('../../ui/share/share.js').Share} */ (document.querySelector('pw-share'));
@@ -35,7 +40,8 @@ export class ShareControl {
     this.bench = bench;
     this.boot = boot;
     this.#button.addEventListener('click', () => this.open());
-    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) => this.#box.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
+    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) =>
+      this.#box.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
     on('place', ({ on: withPlace }) => {
       this.#withPlace = withPlace;
       return this.#update();
@@ -73,7 +79,8 @@ export class ShareControl {
       this.#short.set(draft, (await bench.api.shorten(draft)).id);
     } catch (error) {
       if (error instanceof Problem) this.#failure = error.reasons[0].message;
-      else if (error instanceof Unreachable) this.#failure = bench.t(error instanceof ServerFailure ? 'share.short.failed' : 'share.short.offline');
+      else if (error instanceof Unreachable)
+        this.#failure = bench.t(error instanceof ServerFailure ? 'share.short.failed' : 'share.short.offline');
       else throw error;
     } finally {
       this.#isMaking = false;
@@ -101,7 +108,8 @@ export class ShareControl {
         if (!(error instanceof LinkError)) throw error;
       }
     }
-    const address = (/** @type {Partial<import('../../core/address/address.js').Address>} */ more) => (named ? base + formatAddress({ ...named, ...place, lang, ...more }) : null);
+    const address = (/** @type {Partial<import('../../core/address/address.js').Address>} */ more) =>
+      named ? base + formatAddress({ ...named, ...place, lang, ...more }) : null;
     const short = id ? `${base}s/${id}${formatAddress({ ...place, lang })}` : null;
     const link = address({});
     const best = short ?? link;
@@ -109,7 +117,11 @@ export class ShareControl {
     const [width, height] = SIZES[this.#size];
     const embedded = id ? `${base}s/${id}${formatAddress({ ...place, lang, view: 'embed' })}` : address({ view: 'embed' });
     const query = id ? new URLSearchParams({ short: id }) : new URLSearchParams(named ?? {});
-    const inQr = id ? `?short=${id}&${formatAddress({ ...place, lang }).slice(1)}` : named ? formatAddress({ ...named, ...place, lang }) : '';
+    const inQr = id
+      ? `?short=${id}&${formatAddress({ ...place, lang }).slice(1)}`
+      : named
+        ? formatAddress({ ...named, ...place, lang })
+        : '';
     return {
       t,
       title,
@@ -118,7 +130,11 @@ export class ShareControl {
       length: link?.length ?? 0,
       isLong: (link?.length ?? 0) > LONGEST_IN_CHATS,
       withPlace: this.#withPlace,
-      place: t(here.pin ? 'share.place.pinned' : 'share.place.what', { step: here.step, stage: t(`stage.${here.stage}`), pin: here.pin ?? '' }),
+      place: t(here.pin ? 'share.place.pinned' : 'share.place.what', {
+        step: here.step,
+        stage: t(`stage.${here.stage}`),
+        pin: here.pin ?? '',
+      }),
       short,
       canShorten: boot.links,
       isMaking: this.#isMaking,
@@ -132,7 +148,10 @@ export class ShareControl {
       height,
       markdown: best ? markdown(title, best) : null,
       picture: best && query.size > 0 ? markdown(title, best, `${base}og.png?${query}&step=${here.step}`) : null,
-      handout: query.size > 0 ? handoutAddress(boot.root, { ...Object.fromEntries(query), lang: bench.lang, step: here.step }) : null,
+      handout:
+        query.size > 0
+          ? handoutAddress(boot.root, { ...Object.fromEntries(query), lang: bench.lang, step: here.step })
+          : null,
     };
   }
 }

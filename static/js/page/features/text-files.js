@@ -5,7 +5,11 @@ import { MOST_BYTES } from '../../core/text/notation.js';
 /** @typedef {import('../../core/i18n.js').Translate} Translate */
 /** @typedef {import('../../core/text/scenario-text.js').Notation} Notation */
 
-/** @param {File} file @param {Translate} t @returns {Promise<{text: string, message: ''} | {text: null, message: string}>} */
+/**
+ * @param {File} file
+ * @param {Translate} t
+ * @returns {Promise<{text: string, message: ''} | {text: null, message: string}>}
+ */
 export async function textOfFile(file, t) {
   const limit = Math.max(...Object.values(MOST_BYTES));
   if (file.size > limit) return { text: null, message: t('text.too_large', { bytes: file.size, limit }) };
@@ -29,7 +33,11 @@ export async function copied(text, t) {
 
 /** @param {string} text @param {Notation} notation @param {string} title */
 export function download(text, notation, title) {
-  const name = title.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').slice(0, 60).toLowerCase();
+  const name = title
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60)
+    .toLowerCase();
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type: `application/${notation}` }));
   link.download = `${name || 'scenario'}.${notation}`;

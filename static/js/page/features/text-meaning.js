@@ -12,7 +12,11 @@ import { repairs } from '../../ui/schedule/faults.js';
 /** Faults of a key, not of its value. */
 const OF_KEYS = ['unknown_key', 'duplicate_key'];
 
-/** Whether the text says this draft, however it is written. @param {Reading} reading @param {import('../../core/scenario/edits.js').Scenario} draft */
+/**
+ * Whether the text says this draft, however it is written.
+ * @param {Reading} reading
+ * @param {import('../../core/scenario/edits.js').Scenario} draft
+ */
 export function says({ root }, draft) {
   const document = root && documentOf(root);
   return hasOutline(document) && canonical(toDraft(document)) === canonical(draft);
@@ -28,11 +32,25 @@ export function says({ root }, draft) {
  * @returns {import('../../ui/text/view.js').Trouble[]}
  */
 export function troublesOf(view, text, { root, faults }, refusals, isNoDraft) {
-  if (!root) return faults.map(({ from, to, key, params }) => ({ from, to, line: lineColumn(text, from).line, message: view.t(key, params), code: key, repair: '' }));
+  if (!root)
+    return faults.map(({ from, to, key, params }) => ({
+      from,
+      to,
+      line: lineColumn(text, from).line,
+      message: view.t(key, params),
+      code: key,
+      repair: '',
+    }));
   const canRepair = !isNoDraft || canPatch(documentOf(root));
   return refusals.map((fault) => {
     const place = placeIn(root, fault.where, OF_KEYS.includes(fault.code));
-    return { ...place, line: lineColumn(text, place.from).line, message: fault.message, code: fault.code, repair: canRepair ? repairs(view, fault) : '' };
+    return {
+      ...place,
+      line: lineColumn(text, place.from).line,
+      message: fault.message,
+      code: fault.code,
+      repair: canRepair ? repairs(view, fault) : '',
+    };
   });
 }
 

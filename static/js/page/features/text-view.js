@@ -53,13 +53,18 @@ export class TextControl {
   #isApart = false;
   #isUnreachable = false;
 
-  /** @param {import('../state/workbench.js').Workbench} bench @param {import('../../ui/text/view.js').TextView} element @param {OpenAs} openAs */
+  /**
+   * @param {import('../state/workbench.js').Workbench} bench
+   * @param {import('../../ui/text/view.js').TextView} element
+   * @param {OpenAs} openAs
+   */
   constructor(bench, element, openAs) {
     this.bench = bench;
     this.element = element;
     this.openAs = openAs;
     element.t = bench.t;
-    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) => document.addEventListener(`pw-text-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
+    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) =>
+      document.addEventListener(`pw-text-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
     on('toggle', () => (this.isOpen ? this.close() : this.open()));
     on('close', () => this.close());
     on('typed', () => this.#typed());
@@ -117,7 +122,10 @@ export class TextControl {
     const hadFocus = this.element.hasFocus || document.activeElement === document.body;
     this.element.hidden = true;
     this.bench.redraw();
-    if (hadFocus) /** @type {import('../../ui/schedule/editor-tools.js').EditorTools | null} */ (document.querySelector('pw-editor-tools'))?.focusOn('text');
+    if (hadFocus)
+      /** @type {import('../../ui/schedule/editor-tools.js').EditorTools | null} */ (
+        document.querySelector('pw-editor-tools')
+      )?.focusOn('text');
   }
 
   /** The page was drawn. @param {import('../../ui/view.js').View} view */
@@ -294,7 +302,10 @@ export class TextControl {
     const { text } = this.element;
     const isUnread = this.#timer !== 0 || this.#isOdd;
     const isPlain = !isUnread && text === writeScenario(this.bench.draft, this.#notation);
-    const kept = texts.keepText(this.#name, isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew });
+    const kept = texts.keepText(
+      this.#name,
+      isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew },
+    );
     if (!kept) this.bench.notice('storage', this.bench.t(drafts.isBlocked() ? 'notice.storage' : 'notice.storage_full'));
   }
 
@@ -304,8 +315,22 @@ export class TextControl {
     if (this.#timer) return;
     const isNotRun = this.#refusal.length > 0 || this.bench.faults.length > 0;
     const isUnreachable = this.#isUnreachable || (view.isStale && this.bench.notices.some(({ kind }) => kind === 'offline'));
-    const status = isUnreachable ? 'unreachable' : this.#reading.faults.length > 0 ? 'unread' : isNotRun ? 'not-run' : view.isStale ? 'waiting' : 'in-step';
-    this.element.update({ status, troubles: troublesOf(view, this.element.text, this.#reading, this.#faults, this.#refusal.length > 0), isApart: this.#isApart, isOdd: this.#isOdd, notation: this.#notation });
+    const status = isUnreachable
+      ? 'unreachable'
+      : this.#reading.faults.length > 0
+        ? 'unread'
+        : isNotRun
+          ? 'not-run'
+          : view.isStale
+            ? 'waiting'
+            : 'in-step';
+    this.element.update({
+      status,
+      troubles: troublesOf(view, this.element.text, this.#reading, this.#faults, this.#refusal.length > 0),
+      isApart: this.#isApart,
+      isOdd: this.#isOdd,
+      notation: this.#notation,
+    });
   }
 
   get #faults() {

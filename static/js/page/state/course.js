@@ -15,7 +15,8 @@ import { STAGES } from '../../core/trace/schema.js';
  * @typedef {object} Listener
  * @property {() => void} changed  what is shown or on its way is another
  * @property {() => void} arrived  nothing is on its way any more
- * @property {(problem: Problem, isDraft: boolean) => void} refused  by the server, with its reasons: the next trace, or a step of the board
+ * @property {(problem: Problem, isDraft: boolean) => void} refused  by the server, with its reasons: the next trace, or a
+ *   step of the board
  * @property {(error: Unreachable, again: () => Promise<void>) => void} missed  no answer, or none that can be used
  */
 
@@ -57,7 +58,11 @@ export class Course {
     return Math.max(Math.min(this.range.first, last), Math.min(step, last));
   }
 
-  /** One stage on or back, running over into the neighbouring step; null where there is none. @param {number} by @returns {Place | null} */
+  /**
+   * One stage on or back, running over into the neighbouring step; null where there is none.
+   * @param {number} by
+   * @returns {Place | null}
+   */
   beside(by) {
     const { step, stage } = this.place;
     if (stage === 'all') return { step: step + by, stage };
@@ -75,7 +80,11 @@ export class Course {
     this.#settle({ ...place, step: this.clip(place.step) });
   }
 
-  /** The schedule was edited: its trace takes the board's place as soon as it is there. @param {Trace} trace @returns {Promise<void>} */
+  /**
+   * The schedule was edited: its trace takes the board's place as soon as it is there.
+   * @param {Trace} trace
+   * @returns {Promise<void>}
+   */
   follow(trace) {
     this.#run = null;
     this.next = trace === this.board ? null : trace;

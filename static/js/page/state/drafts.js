@@ -27,10 +27,16 @@ export const MOST_DELETED = 8;
 /** Milliseconds. */
 const LATEST = 250;
 
-/** What is to be kept next, and who is told whether it was. @type {{id: string, scenario: Scenario, told: (kept: Kept) => void} | null} */
+/**
+ * What is to be kept next, and who is told whether it was.
+ * @type {{id: string, scenario: Scenario, told: (kept: Kept) => void} | null}
+ */
 let waiting = null;
 let isWatched = false;
-/** What was read last, by what it is kept under: most of it is the same the next time. @type {Map<string, {text: string, found: {whole: Draft[], damaged: string[]}}>} */
+/**
+ * What was read last, by what it is kept under: most of it is the same the next time.
+ * @type {Map<string, {text: string, found: {whole: Draft[], damaged: string[]}}>}
+ */
 const known = new Map();
 /** Drafts as they are written. @type {WeakMap<Draft, string>} */
 const written = new WeakMap();
@@ -116,7 +122,13 @@ export function keep(id, scenario) {
   const prior = before.find((one) => one.id === id);
   const now = Date.now();
   const isOld = prior !== undefined && isSame(prior.scenario, scenario);
-  const entry = { id, saved: now, changed: isOld ? (prior.changed ?? prior.saved) : now, title: scenario.title ?? '', scenario };
+  const entry = {
+    id,
+    saved: now,
+    changed: isOld ? (prior.changed ?? prior.saved) : now,
+    title: scenario.title ?? '',
+    scenario,
+  };
   return write([entry, ...before.filter((one) => one.id !== id && !isEmpty(one))]);
 }
 
@@ -153,7 +165,11 @@ export function duplicate(id, title) {
 
 /** It stays where it is in the list. @param {string} id @param {string} title @returns {Kept} */
 export function rename(id, title) {
-  return write(drafts().map((one) => (one.id === id ? { ...one, changed: Date.now(), title, scenario: { ...one.scenario, title } } : one)));
+  return write(
+    drafts().map((one) =>
+      one.id === id ? { ...one, changed: Date.now(), title, scenario: { ...one.scenario, title } } : one,
+    ),
+  );
 }
 
 /** @param {string} id @returns {Kept} */

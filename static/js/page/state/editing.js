@@ -19,7 +19,8 @@ const KINDS = {
   clear: (draft, { at }) => clearBlock(draft, at),
   fix: (draft, { patch }) => edits.applyPatch(draft, patch ?? []),
 
-  'add-request': (draft, { step }) => edits.addRequest(draft, { step, count: roomFor(draft, step, edits.NEW_PROMPT, draft.config ?? {}) }),
+  'add-request': (draft, { step }) =>
+    edits.addRequest(draft, { step, count: roomFor(draft, step, edits.NEW_PROMPT, draft.config ?? {}) }),
   'remove-request': (draft, { req_id }) => edits.removeRequest(draft, req_id),
   'move-request': (draft, { row, by }) => arrange.moveRequest(draft, row, by),
   'duplicate-request': (draft, { row }) => arrange.duplicateRequest(draft, row),
@@ -38,21 +39,36 @@ const KINDS = {
 
   drafts: (draft, { step, req_id, text }) => details.setDrafts(draft, step, req_id, text),
   accepted: (draft, { step, req_id, text }) => details.setAccepted(draft, step, req_id, text),
-  sampled: (draft, { step, req_id, text }) => edits.setDetail(draft, step, req_id, 'sampled_token_ids', details.readIds(text)),
-  hit: (draft, { step, req_id, text }) => edits.setDetail(draft, step, req_id, 'num_computed_tokens', details.readNumber(text)),
+  sampled: (draft, { step, req_id, text }) =>
+    edits.setDetail(draft, step, req_id, 'sampled_token_ids', details.readIds(text)),
+  hit: (draft, { step, req_id, text }) =>
+    edits.setDetail(draft, step, req_id, 'num_computed_tokens', details.readNumber(text)),
   blocks: (draft, { step, req_id, group, num_groups, given, text }) => {
     const said = edits.detailOf(draft.steps[step], 'new_block_ids', req_id);
-    return edits.setDetail(draft, step, req_id, 'new_block_ids', details.withGroup(said, group, details.readBlocks(text), num_groups, given));
+    return edits.setDetail(
+      draft,
+      step,
+      req_id,
+      'new_block_ids',
+      details.withGroup(said, group, details.readBlocks(text), num_groups, given),
+    );
   },
 
   'prompt-text': (draft, { row, text }) => details.setPrompt(draft, row, text),
   initial: (draft, { row, checked }) => details.setInitial(draft, row, checked),
-  'initial-computed': (draft, { row, text }) => details.setInitialField(draft, row, 'num_computed_tokens', details.readNumber(text)),
-  'initial-outputs': (draft, { row, text }) => details.setInitialField(draft, row, 'output_token_ids', details.readIds(text)),
+  'initial-computed': (draft, { row, text }) =>
+    details.setInitialField(draft, row, 'num_computed_tokens', details.readNumber(text)),
+  'initial-outputs': (draft, { row, text }) =>
+    details.setInitialField(draft, row, 'output_token_ids', details.readIds(text)),
   'initial-row': (draft, { row, text }) => details.setInitialField(draft, row, 'req_state_idx', details.readNumber(text)),
   'initial-blocks': (draft, { row, group, num_groups, text }) => {
     const said = draft.requests[row]?.initial?.block_ids;
-    return details.setInitialField(draft, row, 'block_ids', details.withGroup(said, group, details.readBlocks(text), num_groups, []));
+    return details.setInitialField(
+      draft,
+      row,
+      'block_ids',
+      details.withGroup(said, group, details.readBlocks(text), num_groups, []),
+    );
   },
 
   title: (draft, { text }) => edits.setText(draft, 'title', text.trim()),

@@ -54,7 +54,12 @@ export async function prepare(bench, opening) {
   }
 }
 
-/** What is typed and no entry at all, which nobody needs to ask the server about. @param {edits.Scenario} draft @param {import('../../core/i18n.js').Translate} t @returns {Fault[]} */
+/**
+ * What is typed and no entry at all, which nobody needs to ask the server about.
+ * @param {edits.Scenario} draft
+ * @param {import('../../core/i18n.js').Translate} t
+ * @returns {Fault[]}
+ */
 export function wrongEntries(draft, t) {
   return entryFaults(draft).map(({ key, ...fault }) => ({ ...fault, message: t(key, fault.params) }));
 }

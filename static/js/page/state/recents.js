@@ -45,5 +45,7 @@ function put(list) {
 
 /** @param {any} one @returns {one is Recent} */
 function isRecent(one) {
-  return isObject(one) && isText(one.search) && one.search.startsWith('?') && isText(one.title) && Number.isFinite(one.opened);
+  return (
+    isObject(one) && isText(one.search) && one.search.startsWith('?') && isText(one.title) && Number.isFinite(one.opened)
+  );
 }

@@ -35,7 +35,9 @@ function all() {
 function parse(raw) {
   try {
     const found = JSON.parse(raw);
-    return Array.isArray(found) ? found.filter((/** @type {any} */ one) => Array.isArray(one) && typeof one[0] === 'string' && isTyped(one[1])) : [];
+    return Array.isArray(found)
+      ? found.filter((/** @type {any} */ one) => Array.isArray(one) && typeof one[0] === 'string' && isTyped(one[1]))
+      : [];
   } catch {
     return []; // not ours
   }
@@ -43,7 +45,13 @@ function parse(raw) {
 
 /** @param {any} value */
 function isTyped(value) {
-  return typeof value === 'object' && value !== null && typeof value.text === 'string' && typeof value.of === 'string' && (value.notation === 'yaml' || value.notation === 'json');
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof value.text === 'string' &&
+    typeof value.of === 'string' &&
+    (value.notation === 'yaml' || value.notation === 'json')
+  );
 }
 
 /** @param {string} name of what is open: `draft:...`, `example:...` @returns {Typed | null} */
@@ -51,7 +59,11 @@ export function typedText(name) {
   return all().find(([one]) => one === name)?.[1] ?? null;
 }
 
-/** @param {string} name @param {Typed | null} typed null: there is nothing that the scenario itself does not say @returns {boolean} whether it is kept */
+/**
+ * @param {string} name
+ * @param {Typed | null} typed null: there is nothing that the scenario itself does not say
+ * @returns {boolean} whether it is kept
+ */
 export function keepText(name, typed) {
   const old = all();
   const others = old.filter(([one]) => one !== name);

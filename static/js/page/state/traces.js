@@ -90,7 +90,23 @@ export class Trace {
 
   /** A step, or an empty one in its place where there is none to show. @param {number} index @returns {Step} */
   step(index) {
-    return this.steps.get(index) ?? new Step({ index, num_reqs: 0, num_tokens: 0, num_reqs_padded: 0, num_tokens_padded: 0, cudagraph_mode: 'NONE', req_ids: [], req_id_to_index: {}, free_indices: [], events: [], spaces: {}, checks: [] });
+    return (
+      this.steps.get(index) ??
+      new Step({
+        index,
+        num_reqs: 0,
+        num_tokens: 0,
+        num_reqs_padded: 0,
+        num_tokens_padded: 0,
+        cudagraph_mode: 'NONE',
+        req_ids: [],
+        req_id_to_index: {},
+        free_indices: [],
+        events: [],
+        spaces: {},
+        checks: [],
+      })
+    );
   }
 
   /** @param {number} index @returns {Links} */
@@ -109,7 +125,9 @@ export class Trace {
     /** @type {Step[]} */
     let steps;
     try {
-      steps = body.steps.filter((/** @type {any} */ step) => !this.steps.has(step.index)).map((/** @type {any} */ step) => new Step(step));
+      steps = body.steps
+        .filter((/** @type {any} */ step) => !this.steps.has(step.index))
+        .map((/** @type {any} */ step) => new Step(step));
     } catch (error) {
       throw new ServerFailure('a step that cannot be read', { cause: error });
     }

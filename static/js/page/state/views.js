@@ -57,7 +57,12 @@ export function viewOf(bench) {
   };
 }
 
-/** What was lit last. @typedef {{links: import('../../core/trace/links.js').Links, lit: Uint8Array | null, coordinates: Record<string, any>}} Light @type {WeakMap<import('../../core/trace/links.js').Links, {key: string, light: Light}>} */
+/**
+ * What was lit last.
+ * @typedef {{links: import('../../core/trace/links.js').Links, lit: Uint8Array | null, coordinates: Record<string, any>}}
+ *   Light
+ * @type {WeakMap<import('../../core/trace/links.js').Links, {key: string, light: Light}>}
+ */
 const lights = new WeakMap();
 
 /**

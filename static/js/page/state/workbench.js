@@ -195,7 +195,11 @@ export class Workbench {
     globalThis.requestIdleCallback?.(() => this.#warm(trace, index));
   }
 
-  /** Prepares the links of the step on screen and then of its neighbours, while nothing else is to be done. @param {Trace} trace @param {number} index */
+  /**
+   * Prepares the links of the step on screen and then of its neighbours, while nothing else is to be done.
+   * @param {Trace} trace
+   * @param {number} index
+   */
   #warm(trace, index) {
     if (trace !== this.trace || index !== this.index) return;
     const cold = [index, index + 1, index - 1].find((step) => trace.steps.has(step) && !trace.links(step).warm());
@@ -315,7 +319,8 @@ export class Workbench {
 
   /** @param {string} kind */
   #dropNotice(kind) {
-    if (this.notices.some((notice) => notice.kind === kind)) this.notices = this.notices.filter((notice) => notice.kind !== kind);
+    if (this.notices.some((notice) => notice.kind === kind))
+      this.notices = this.notices.filter((notice) => notice.kind !== kind);
   }
 
   /** @param {string} kind */

@@ -65,13 +65,20 @@ export class Board extends HTMLElement {
   #panel(view, name, sizes) {
     const { t } = view;
     const now = view.stage === name || view.stage === 'all';
-    return html`<section class="panel ${now ? 'now' : ''}" data-stage=${name} data-current=${view.stage === name ? '' : nothing} aria-labelledby="title-${name}">
+    return html`<section class="panel ${now ? 'now' : ''}" data-stage=${name}
+      data-current=${view.stage === name ? '' : nothing} aria-labelledby="title-${name}">
       <header>
-        <h2 id="title-${name}"><button type="button" data-go-stage=${name} aria-current=${view.stage === name ? 'step' : nothing}>${t(`stage.${name}`)}</button></h2>
+        <h2 id="title-${name}"><button type="button" data-go-stage=${name}
+          aria-current=${view.stage === name ? 'step' : nothing}>${t(`stage.${name}`)}</button></h2>
         <p class="sentence">${stageSentence(view.step, name, t)}</p>
         ${elementSteps(view, name)}
       </header>
-      ${view.stage === name ? html`<div class="about"><p>${withTerms(view.schema, t(`stage.${name}.what`))}</p><p class="why">${withTerms(view.schema, t(`stage.${name}.why`))} ${termButton(name, t('terms.more'), { kind: 'inline' })}</p></div>` : nothing}
+      ${
+        view.stage === name
+          ? html`<div class="about"><p>${withTerms(view.schema, t(`stage.${name}.what`))}</p><p
+        class="why">${withTerms(view.schema, t(`stage.${name}.why`))} ${termButton(name, t('terms.more'), { kind: 'inline' })}</p></div>`
+          : nothing
+      }
       ${view.stage === 'all' ? html`<p class="gist-line">${withTerms(view.schema, t(`stage.${name}.what`))}</p>` : nothing}
       ${panelOf(name, view, now, sizes)}
     </section>`;
@@ -81,8 +88,10 @@ export class Board extends HTMLElement {
   #instead(view) {
     const { t, stopped } = view;
     if (isEmpty(view)) return nothing;
-    const words = (/** @type {string} */ kind, /** @type {string} */ title, /** @type {string} */ text) => html`<div class="empty" data-empty=${kind}><h2>${title}</h2><p>${text}</p></div>`;
-    if (stopped && view.index >= stopped.step) return words('stopped', t('stopped.title', { step: view.index }), stopped.message);
+    const words = (/** @type {string} */ kind, /** @type {string} */ title, /** @type {string} */ text) =>
+      html`<div class="empty" data-empty=${kind}><h2>${title}</h2><p>${text}</p></div>`;
+    if (stopped && view.index >= stopped.step)
+      return words('stopped', t('stopped.title', { step: view.index }), stopped.message);
     if (view.numSteps === 0) return words('no-steps', t('no_steps.title'), t('no_steps.text'));
     if (!view.step.space('row_status')) return nothing; // nothing was ever computed: the faults say why
     return html`${words('step', t('empty_step.title', { step: view.index }), `${t('empty_step.text')} ${view.mode === 'board' ? t('empty_step.edit') : ''}`)}

@@ -26,7 +26,8 @@ export function valueText(view, dtype, value, space, state = '') {
 }
 
 /** Counts, lengths and bytes get separators; ids and indices are names, printed as they are. */
-const COUNTS = /^(num_|schedule_num_|kv_block_num_|(total|prompt|prefill)_len|seq_lens|dcp_local_seq_lens|(slot_)?byte_offsets)/;
+const COUNTS =
+  /^(num_|schedule_num_|kv_block_num_|(total|prompt|prefill)_len|seq_lens|dcp_local_seq_lens|(slot_)?byte_offsets)/;
 
 /** @param {string} space */
 export function isCount(space) {
@@ -57,9 +58,18 @@ function inside(view, space, dtype, at) {
   const state = cellState(view.links, space, at, value);
   const old = state === 'unused' ? undefined : before(view.step, view.prev, space, at);
   const text = valueText(view, dtype, value, space, state);
-  const was = old === undefined || isNull(old) ? nothing : html`<s class="was"><span class="vh">${view.t('cell.was')}</span>${valueText(view, dtype, old, space)}<span class="vh">, </span></s>`;
+  const was =
+    old === undefined || isNull(old)
+      ? nothing
+      : html`<s class="was"><span class="vh">${view.t('cell.was')}</span>${valueText(view, dtype, old, space)}<span
+        class="vh">, </span></s>`;
   const words = stateWords(view, state);
-  return { state, changed: old !== undefined, content: html`${was}<span class="v">${text}</span>${words ? html`<span class="vh">, ${words}</span>` : nothing}`, words };
+  return {
+    state,
+    changed: old !== undefined,
+    content: html`${was}<span class="v">${text}</span>${words ? html`<span class="vh">, ${words}</span>` : nothing}`,
+    words,
+  };
 }
 
 /**
@@ -74,12 +84,15 @@ export function valueCell(view, line, entry, extra = '') {
   const space = view.step.space(line.space);
   if (!space || space.find(at) < 0) return html`<td class="none ${extra}"></td>`;
   const { state, changed, content, words } = inside(view, line.space, line.dtype, at);
-  return html`<td class="c ${extra}" tabindex="-1" data-cell=${cellKey(line.space, at)} data-dtype=${line.dtype} data-state=${state || nothing} data-changed=${changed ? '' : nothing} title=${words || nothing}>${content}</td>`;
+  return html`<td class="c ${extra}" tabindex="-1" data-cell=${cellKey(line.space, at)} data-dtype=${line.dtype}
+    data-state=${state || nothing} data-changed=${changed ? '' : nothing} title=${words || nothing}>${content}</td>`;
 }
 
 /** A padded row of a block table: the trace keeps no columns for it, all of them are 0. @param {View} view */
 function zeroed(view) {
-  return html`<td class="list"><div class="chips"><span class="chip" data-state="padding" title=${view.t('tables.padding')}><span class="v">∅ 0 …</span><span class="vh">, ${stateWords(view, 'padding')}</span></span></div></td>`;
+  return html`<td class="list"><div class="chips"><span class="chip" data-state="padding"
+    title=${view.t('tables.padding')}><span class="v">∅ 0 …</span><span
+    class="vh">, ${stateWords(view, 'padding')}</span></span></div></td>`;
 }
 
 /**
@@ -98,10 +111,12 @@ export function listCell(view, line, entry, how) {
   const parts = elide(count, how.open ? 4096 : how.most, how.must);
   return html`<td class="list"><div class="chips">${parts.map((part) => {
     if ('from' in part) {
-      return html`<button type="button" class="chip gap" data-open="${line.space}.${entry}" title=${view.t('cell.show_all', { n: count })}>${part.from}…${part.to}</button>`;
+      return html`<button type="button" class="chip gap" data-open="${line.space}.${entry}"
+        title=${view.t('cell.show_all', { n: count })}>${part.from}…${part.to}</button>`;
     }
     const at = [...row, part.index];
     const { state, changed, content, words } = inside(view, line.space, line.dtype, at);
-    return html`<span class="chip c" tabindex="-1" data-cell=${cellKey(line.space, at)} data-state=${state || nothing} data-changed=${changed ? '' : nothing} title=${words || nothing}>${content}</span>`;
+    return html`<span class="chip c" tabindex="-1" data-cell=${cellKey(line.space, at)} data-state=${state || nothing}
+      data-changed=${changed ? '' : nothing} title=${words || nothing}>${content}</span>`;
   })}</div></td>`;
 }

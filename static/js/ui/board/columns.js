@@ -6,7 +6,10 @@ import { isCount } from './cell.js';
 
 /** @typedef {import('../view.js').View} View */
 
-/** Pixels, by how the page is shown: a digit, the room beside a number, the narrowest column, the heads of strips; `row` and `big` are the tokens `--row` and `--row-big`. */
+/**
+ * Pixels, by how the page is shown: a digit, the room beside a number, the narrowest column, the heads of strips; `row`
+ * and `big` are the tokens `--row` and `--row-big`.
+ */
 const SIZES = {
   board: { digit: 7.6, room: 16, least: 56, head: 148, headBig: 188, row: 26, big: 30 },
   present: { digit: 8.8, room: 12, least: 54, head: 108, headBig: 108, row: 22, big: 22 },
@@ -40,7 +43,11 @@ export function rowHeight({ mode }, big) {
   return big ? SIZES[mode].big : SIZES[mode].row;
 }
 
-/** Width of the names at the left of a strip; with several groups a name has its group behind it. @param {View} view @param {boolean} big */
+/**
+ * Width of the names at the left of a strip; with several groups a name has its group behind it.
+ * @param {View} view
+ * @param {boolean} big
+ */
 export function headWidth({ mode, constants }, big) {
   const grouped = mode === 'present' && (constants.group_names ?? []).length > 1 ? GROUP : 0;
   return (big ? SIZES[mode].headBig : SIZES[mode].head) + grouped;
@@ -53,7 +60,10 @@ export function widthOf(view, names) {
   return Math.max(least, Math.ceil(longest * digit) + room);
 }
 
-/** Characters of the longest number; words are set small enough for the narrowest column. @param {import('../../core/trace/trace.js').Space | null} space */
+/**
+ * Characters of the longest number; words are set small enough for the narrowest column.
+ * @param {import('../../core/trace/trace.js').Space | null} space
+ */
 function digits(space) {
   if (!space?.numbers) return 0;
   if (space.dtype === 'bool') return 5;

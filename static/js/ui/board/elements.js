@@ -22,11 +22,22 @@ export function elementSteps(view, stage) {
   };
   const { at } = elements.cell(Math.max(0, place));
   const index = at[view.step.space(elements.cell(0).space)?.dims[0] === 'group' ? 1 : 0];
-  const name = place < 0 ? t(`elements.${elements.axis}`, { n: elements.count }) : t(`dim.${elements.axis}`, { index: String(index) });
+  const name =
+    place < 0 ? t(`elements.${elements.axis}`, { n: elements.count }) : t(`dim.${elements.axis}`, { index: String(index) });
   return html`<span class="elements" role="group" aria-label=${t('elements.label')}>
-    <button type="button" class="btn" data-element-back aria-label=${t('elements.back')} title=${t('elements.back')} aria-disabled=${place <= 0 ? 'true' : nothing} @click=${(/** @type {Event} */ event) => go(event.currentTarget, place - 1)}>‹</button>
-    ${last > 0 ? html`<input type="range" data-element ?data-rest=${place < 0} min=${place < 0 ? -1 : 0} max=${last} .value=${String(place)} aria-label=${t('elements.label')} aria-valuetext=${name} @input=${(/** @type {Event} */ event) => go(event.currentTarget, Number(/** @type {HTMLInputElement} */ (event.target).value))}>` : nothing}
+    <button type="button" class="btn" data-element-back aria-label=${t('elements.back')} title=${t('elements.back')}
+      aria-disabled=${place <= 0 ? 'true' : nothing}
+      @click=${(/** @type {Event} */ event) => go(event.currentTarget, place - 1)}>‹</button>
+    ${
+      last > 0
+        ? html`<input type="range" data-element ?data-rest=${place < 0} min=${place < 0 ? -1 : 0} max=${last}
+      .value=${String(place)} aria-label=${t('elements.label')} aria-valuetext=${name}
+      @input=${(/** @type {Event} */ event) => go(event.currentTarget, Number(/** @type {HTMLInputElement} */ (event.target).value))}>`
+        : nothing
+    }
     <span class="of" data-element-place>${name}</span>
-    <button type="button" class="btn" data-element-next aria-label=${t('elements.next')} title=${t('elements.next')} aria-disabled=${place >= last ? 'true' : nothing} @click=${(/** @type {Event} */ event) => go(event.currentTarget, place + 1)}>›</button>
+    <button type="button" class="btn" data-element-next aria-label=${t('elements.next')} title=${t('elements.next')}
+      aria-disabled=${place >= last ? 'true' : nothing}
+      @click=${(/** @type {Event} */ event) => go(event.currentTarget, place + 1)}>›</button>
   </span>`;
 }

@@ -18,10 +18,21 @@ export function formulaBar(view, { concealed = false, end = nothing } = {}) {
   const cell = view.pin && explain(view.links, view.pin.space, view.pin.at, { group: view.group });
   if (!cell) return nothing;
   const value = concealed ? '?' : valueText(view, cell.def.dtype, cell.value, cell.space, cell.state);
-  const name = html`<span class="cell-name ${accentOf(cell.def.holds)}">${named(cell.space)}${cell.at.map((index) => `[${index}]`)}</span>`;
+  const name = html`<span
+    class="cell-name ${accentOf(cell.def.holds)}">${named(cell.space)}${cell.at.map((index) => `[${index}]`)}</span>`;
   const note = noteOf(view, cell);
   return html`<section class="formula-bar" aria-label=${view.t('formula.label')} data-formula-bar>
-    <div class="line">${name}<span class="op"> = </span>${cell.formula.length > 0 ? formula(view, cell, concealed) : html`<b class="equals" data-result>${value}</b>${note && !concealed ? html` <span class="note">${note}</span>` : nothing}`}</div>
+    <div class="line">${name}<span class="op"> = </span>${
+      cell.formula.length > 0
+        ? formula(view, cell, concealed)
+        : html`<b
+      class="equals" data-result>${value}</b>${
+        note && !concealed
+          ? html` <span
+      class="note">${note}</span>`
+          : nothing
+      }`
+    }</div>
     ${end}
   </section>`;
 }

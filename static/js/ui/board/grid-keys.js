@@ -66,7 +66,11 @@ function neighbour(cell, direction) {
   const rows = [...(row?.closest('table')?.rows ?? [])];
   const step = direction === 'up' ? -1 : 1;
   const middle = centre(cell);
-  for (let other = rows.indexOf(/** @type {HTMLTableRowElement} */ (row)) + step; other >= 0 && other < rows.length; other += step) {
+  for (
+    let other = rows.indexOf(/** @type {HTMLTableRowElement} */ (row)) + step;
+    other >= 0 && other < rows.length;
+    other += step
+  ) {
     const candidates = cellsOf(rows[other]);
     if (candidates.length === 0) continue;
     return candidates.reduce((best, one) => (Math.abs(centre(one) - middle) < Math.abs(centre(best) - middle) ? one : best));
@@ -95,6 +99,7 @@ export function focusCell(table, cell) {
  */
 export function setEntry(table, cell) {
   const entry = cell ?? table.querySelector('[data-cell][tabindex="0"]') ?? table.querySelector('[data-cell]');
-  for (const old of table.querySelectorAll('[data-cell][tabindex="0"]')) if (old !== entry) old.setAttribute('tabindex', '-1');
+  for (const old of table.querySelectorAll('[data-cell][tabindex="0"]'))
+    if (old !== entry) old.setAttribute('tabindex', '-1');
   entry?.setAttribute('tabindex', '0');
 }

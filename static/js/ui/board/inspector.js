@@ -43,30 +43,50 @@ export class Inspector extends HTMLElement {
     return html`<section class="invitation">
       <h2>${t('inspector.title')}</h2>
       <p>${t('inspector.how')}</p>
-      ${step.empty
-        ? nothing
-        : html`<h3>${t('inspector.follow')}</h3>
-          <ul class="follow">${step.json.req_ids.slice(0, MOST_FOLLOWED).map((req_id, row) => html`<li>${follow(view, req_id, row)}</li>`)}</ul>`}
+      ${
+        step.empty
+          ? nothing
+          : html`<h3>${t('inspector.follow')}</h3>
+          <ul
+            class="follow">${step.json.req_ids.slice(0, MOST_FOLLOWED).map((req_id, row) => html`<li>${follow(view, req_id, row)}</li>`)}</ul>`
+      }
     </section>`;
   }
 
   /** @param {View} view @param {Explanation} cell */
   #cell(view, cell) {
     const { t } = view;
-    const pinned = view.pin !== null && view.pin.step === view.index && cellKey(view.pin.space, view.pin.at) === cellKey(cell.space, cell.at);
+    const pinned =
+      view.pin !== null &&
+      view.pin.step === view.index &&
+      cellKey(view.pin.space, view.pin.at) === cellKey(cell.space, cell.at);
     const old = before(view.step, view.prev, cell.space, cell.at);
     const fate = fateWords(view, cell.space, cell.at);
     const note = noteOf(view, cell);
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
-      <div class="gist" @click=${(/** @type {Event} */ event) => this.#tapped(event)}><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${isOwn(view.schema, cell.space) ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
-      <p class="big" data-value><span class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
-      ${cell.state ? html`<p class="state" data-state=${cell.state}>${STATE_TERMS[cell.state] ? termButton(STATE_TERMS[cell.state], stateWords(view, cell.state)) : stateWords(view, cell.state)}</p>` : nothing}
+      <div class="gist"
+        @click=${(/** @type {Event} */ event) => this.#tapped(event)}><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${isOwn(view.schema, cell.space) ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
+      <p class="big" data-value><span
+        class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
+      ${
+        cell.state
+          ? html`<p class="state"
+        data-state=${cell.state}>${STATE_TERMS[cell.state] ? termButton(STATE_TERMS[cell.state], stateWords(view, cell.state)) : stateWords(view, cell.state)}</p>`
+          : nothing
+      }
       ${note ? html`<p class="note" data-note>${note}</p>` : nothing}
       ${fate ? html`<p class="note" data-fate>${fate}</p>` : nothing}</div>
       ${cell.formula.length > 0 ? formula(view, cell) : nothing}
       <p class="actions">${cellButton(view, pinned ? null : { space: cell.space, at: cell.at, step: view.index }, pinned ? t('inspector.unpin') : t('inspector.pin'), 'btn')}
-        <button type="button" class="btn" data-more aria-expanded=${this.hasAttribute('data-open') ? 'true' : 'false'} @click=${() => this.#toggle()}>${this.hasAttribute('data-open') ? t('inspector.less') : t('inspector.all')}</button>
-        ${hasOrdering(view, cell) ? html`<button type="button" class="btn" data-control title=${t('inspector.control.what')} aria-pressed=${view.control ? 'true' : 'false'} @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button>` : nothing}</p>
+        <button type="button" class="btn" data-more aria-expanded=${this.hasAttribute('data-open') ? 'true' : 'false'}
+          @click=${() => this.#toggle()}>${this.hasAttribute('data-open') ? t('inspector.less') : t('inspector.all')}</button>
+        ${
+          hasOrdering(view, cell)
+            ? html`<button type="button" class="btn" data-control title=${t('inspector.control.what')}
+          aria-pressed=${view.control ? 'true' : 'false'}
+          @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button>`
+            : nothing
+        }</p>
       ${walk(view, cell)}
       <div class="rest">${bytes(view, cell)}${uses(view, cell)}${code(view, cell)}</div>
     </section>`;
@@ -74,7 +94,8 @@ export class Inspector extends HTMLElement {
 
   /** On a phone the sheet is one line, all of which opens it. @param {Event} event */
   #tapped({ target }) {
-    if (innerWidth <= 700 && !this.hasAttribute('data-open') && !(/** @type {Element} */ (target).closest('button'))) this.#toggle();
+    if (innerWidth <= 700 && !this.hasAttribute('data-open') && !(/** @type {Element} */ (target).closest('button')))
+      this.#toggle();
   }
 
   /** On a narrow page the column is a sheet that shows the gist until it is opened. */
@@ -90,7 +111,12 @@ function hasOrdering(view, cell) {
   return flat >= 0 && view.links.base.has(cell.space) && view.links.ordering(cell.space, flat).size > 0;
 }
 
-/** A button that pins the slot of a request's first token that has one. @param {View} view @param {string} reqId @param {number} row */
+/**
+ * A button that pins the slot of a request's first token that has one.
+ * @param {View} view
+ * @param {string} reqId
+ * @param {number} row
+ */
 function follow(view, reqId, row) {
   const { t, step, group } = view;
   const starts = step.space('query_start_loc');
@@ -100,7 +126,12 @@ function follow(view, reqId, row) {
   while (token < end && !(slotOf(token) >= 0)) token += 1;
   const found = token < end;
   const words = found ? t('inspector.to_slot', { slot: String(slotOf(token)) }) : t('inspector.no_slot');
-  return cellButton(view, { space: 'slot_mappings', at: [group, found ? token : start], step: step.index }, html`${requestTag(view, reqId)} ${words}`, 'follow-button');
+  return cellButton(
+    view,
+    { space: 'slot_mappings', at: [group, found ? token : start], step: step.index },
+    html`${requestTag(view, reqId)} ${words}`,
+    'follow-button',
+  );
 }
 
 /** The sentence that says what a cell is, '' where there is none. @param {View} view @param {Explanation} cell */
@@ -113,7 +144,12 @@ function words(view, cell) {
   const names = view.constants.group_names ?? [];
   const group = Number(cell.params.group ?? 0);
   // Ids and indices are names, printed as they are; only counts get separators.
-  const params = Object.fromEntries(Object.entries(cell.params).map(([name, value]) => [name, name === 'value' && cell.def.holds === null ? value : String(value)]));
+  const params = Object.fromEntries(
+    Object.entries(cell.params).map(([name, value]) => [
+      name,
+      name === 'value' && cell.def.holds === null ? value : String(value),
+    ]),
+  );
   if (isNull(cell.value)) params.value = '?';
   return { ...params, group: names[group] ?? group, block_size: view.constants.block_size?.[group] };
 }
@@ -135,9 +171,12 @@ function dimName(view, dim, index) {
  * @param {string} [under] what the number is, printed under it
  */
 function cellButton(view, ref, content, kind, label, under) {
-  const go = (/** @type {Event} */ event) => event.currentTarget?.dispatchEvent(new CustomEvent(ref ? 'pw-pin' : 'pw-unpin', { bubbles: true, detail: ref }));
+  const go = (/** @type {Event} */ event) =>
+    event.currentTarget?.dispatchEvent(new CustomEvent(ref ? 'pw-pin' : 'pw-unpin', { bubbles: true, detail: ref }));
   const breakable = under?.replaceAll('_', '_\u200b');
-  return html`<button type="button" class=${kind} data-ref=${ref ? cellKey(ref.space, ref.at) : nothing} data-ref-step=${ref && ref.step !== view.index ? ref.step : nothing} aria-label=${label ?? nothing} data-under=${breakable ?? nothing} @click=${go}>${content}</button>`;
+  return html`<button type="button" class=${kind} data-ref=${ref ? cellKey(ref.space, ref.at) : nothing}
+    data-ref-step=${ref && ref.step !== view.index ? ref.step : nothing} aria-label=${label ?? nothing}
+    data-under=${breakable ?? nothing} @click=${go}>${content}</button>`;
 }
 
 /** @param {View} view @param {Piece} piece */
@@ -146,15 +185,31 @@ function printed(view, piece) {
   const name = piece.label ?? '';
   const short = name.replace(/\[.*$/, '');
   const accent = accentOf(view.schema.def(short)?.holds ?? short);
-  const there = piece.ref && piece.ref.step !== view.index ? view.t('formula.step', { name: short, step: piece.ref.step }) : short;
-  const text = isCount(short) && typeof piece.value === 'number' && piece.text === String(piece.value) ? groupDigits(piece.value) : piece.text;
+  const there =
+    piece.ref && piece.ref.step !== view.index ? view.t('formula.step', { name: short, step: piece.ref.step }) : short;
+  const text =
+    isCount(short) && typeof piece.value === 'number' && piece.text === String(piece.value)
+      ? groupDigits(piece.value)
+      : piece.text;
   if (piece.kind === 'name') {
     const step = piece.ref && piece.ref.step !== view.index ? view.t('step.now', { step: piece.ref.step }) : undefined;
     const content = html`<span class="fv">${named(piece.text)}</span>`;
-    return piece.ref ? cellButton(view, piece.ref, content, `ref name ${accent}`, `${name} = ${show(piece.value)}`, step) : html`<span class="part ${accent}" title=${name}>${named(piece.text)}</span>`;
+    return piece.ref
+      ? cellButton(view, piece.ref, content, `ref name ${accent}`, `${name} = ${show(piece.value)}`, step)
+      : html`<span class="part ${accent}" title=${name}>${named(piece.text)}</span>`;
   }
-  if (piece.ref) return cellButton(view, piece.ref, html`<span class="fv">${text}</span>`, `ref ${accent}`, `${name} = ${piece.text}`, there);
-  return html`<span class="part ${accent}" data-under=${piece.kind === 'cell' ? nothing : there.replaceAll('_', '_\u200b') || nothing} title=${name || nothing}>${text}</span>`;
+  if (piece.ref)
+    return cellButton(
+      view,
+      piece.ref,
+      html`<span class="fv">${text}</span>`,
+      `ref ${accent}`,
+      `${name} = ${piece.text}`,
+      there,
+    );
+  return html`<span class="part ${accent}"
+    data-under=${piece.kind === 'cell' ? nothing : there.replaceAll('_', '_\u200b') || nothing}
+    title=${name || nothing}>${text}</span>`;
 }
 
 /** @param {View} view @param {Explanation} cell @param {boolean} [concealed] the result is not told yet */
@@ -164,7 +219,13 @@ export function formula(view, cell, concealed = false) {
   const same = alone && formulaText(cell.formula) === value;
   const result = concealed ? '?' : value;
   if (same && concealed) return html`<p class="formula" data-formula><span class="equals">?</span></p>`;
-  return html`<p class="formula" data-formula>${cell.formula.map((piece) => printed(view, piece))}${same ? nothing : html`<span class="result"><span class="op"> = </span><span class="equals">${result}</span></span>`}</p>`;
+  return html`<p class="formula"
+    data-formula>${cell.formula.map((piece) => printed(view, piece))}${
+      same
+        ? nothing
+        : html`<span class="result"><span
+    class="op"> = </span><span class="equals">${result}</span></span>`
+    }</p>`;
 }
 
 /** @param {View} view @param {Explanation} cell */
@@ -173,10 +234,15 @@ function walk(view, cell) {
   if (cell.walk.length === 0) return nothing;
   return html`<h3 class="walk-title">${termButton('walk', t('inspector.walk'))}</h3>
     <ol class="walk" data-walk>${cell.walk.map((one) => {
-      const value = one.name === 'req_id' ? requestTag(view, String(one.value)) : html`<b class=${accentOf(one.name)}>${one.name === 'byte_offset' ? groupDigits(Number(one.value)) : one.value}</b>`;
+      const value =
+        one.name === 'req_id'
+          ? requestTag(view, String(one.value))
+          : html`<b
+            class=${accentOf(one.name)}>${one.name === 'byte_offset' ? groupDigits(Number(one.value)) : one.value}</b>`;
       const how = one.how.filter((piece) => piece.ref);
       const direct = how.length === 1 && one.how.length === 1;
-      return html`<li data-coordinate=${one.name} data-coordinate-value=${one.value}><span class="k">${termButton(one.name, t(`walk.${one.name}`), { tab: false })}</span> ${value}${direct ? html` ${cellButton(view, how[0].ref ?? null, how[0].label, 'via')}` : nothing}</li>`;
+      return html`<li data-coordinate=${one.name} data-coordinate-value=${one.value}><span
+        class="k">${termButton(one.name, t(`walk.${one.name}`), { tab: false })}</span> ${value}${direct ? html` ${cellButton(view, how[0].ref ?? null, how[0].label, 'via')}` : nothing}</li>`;
     })}</ol>`;
 }
 
@@ -187,7 +253,8 @@ function bytes(view, cell) {
   const slot = cell.params.slot_id;
   if (offset === undefined || slot === undefined || isNull(offset)) return nothing;
   const group = Number(cell.params.group ?? 0);
-  return html`<h3>${termButton('slot-bytes', t('inspector.bytes'))}</h3><p class="bytes"><span class="num" data-bytes>${groupDigits(Number(offset))}</span> ${t('inspector.bytes.into', { heads: constants.num_kv_heads, head_size: constants.head_size, itemsize: constants.itemsize, bytes: ofGroup(constants.bytes_per_slot, group) })}
+  return html`<h3>${termButton('slot-bytes', t('inspector.bytes'))}</h3><p class="bytes"><span class="num"
+    data-bytes>${groupDigits(Number(offset))}</span> ${t('inspector.bytes.into', { heads: constants.num_kv_heads, head_size: constants.head_size, itemsize: constants.itemsize, bytes: ofGroup(constants.bytes_per_slot, group) })}
     ${Number(offset) >= INT32 ? html`<span class="beyond">${t('inspector.bytes.beyond')}</span>` : nothing}</p>`;
 }
 
@@ -201,7 +268,12 @@ function uses(view, cell) {
   return html`<h3>${t('inspector.used_by')}</h3><ul class="uses">${shown.map(({ space, cell: found }) => {
     const at = space.at(found);
     return html`<li>${cellButton(view, { space: space.name, at, step: step.index }, html`${space.name}[${at.join(', ')}]`, 'via')} <span class="num">${valueText(view, space.dtype, space.value(found), space.name)}</span></li>`;
-  })}${outputs.length > shown.length ? html`<li class="more">${t('inspector.more', { n: outputs.length - shown.length })}</li>` : nothing}</ul>`;
+  })}${
+    outputs.length > shown.length
+      ? html`<li
+    class="more">${t('inspector.more', { n: outputs.length - shown.length })}</li>`
+      : nothing
+  }</ul>`;
 }
 
 /** @param {View} view @param {Explanation} cell */
@@ -211,10 +283,23 @@ function code(view, cell) {
   const { t } = view;
   const marked = new Set(source?.mark ?? []);
   const excerpt = source ? around(source) : [];
-  const indent = source ? Math.min(...excerpt.filter((line) => line >= 0).map((line) => source.lines[line].search(/\S/))) : 0;
-  return html`<h3>${t('inspector.code')} <span class="label" data-exactness=${exactness} title=${t(`exactness.${exactness}.what`)}>${t(`exactness.${exactness}`)}</span></h3>
-    ${source ? html`<pre tabindex="0" aria-label=${t('inspector.code')}><code>${excerpt.map((line) => (line < 0 ? '⋮\n' : marked.has(line) ? html`<mark>${source?.lines[line].slice(indent)}</mark>\n` : html`${source?.lines[line].slice(indent)}\n`))}</code></pre><p class="file">${source.file}:${source.first_line + (source.mark[0] ?? 0)} · ${source.symbol}</p>` : nothing}
-    ${vllm ? html`<p class="file">${t('inspector.vllm')} · ${vllm.file.replace(/^vllm\/v1\//, '')} · <code>${vllm.symbol}</code></p>` : nothing}`;
+  const indent = source
+    ? Math.min(...excerpt.filter((line) => line >= 0).map((line) => source.lines[line].search(/\S/)))
+    : 0;
+  return html`<h3>${t('inspector.code')} <span class="label" data-exactness=${exactness}
+    title=${t(`exactness.${exactness}.what`)}>${t(`exactness.${exactness}`)}</span></h3>
+    ${
+      source
+        ? html`<pre tabindex="0"
+      aria-label=${t('inspector.code')}><code>${excerpt.map((line) => (line < 0 ? '⋮\n' : marked.has(line) ? html`<mark>${source?.lines[line].slice(indent)}</mark>\n` : html`${source?.lines[line].slice(indent)}\n`))}</code></pre><p class="file">${source.file}:${source.first_line + (source.mark[0] ?? 0)} · ${source.symbol}</p>`
+        : nothing
+    }
+    ${
+      vllm
+        ? html`<p
+      class="file">${t('inspector.vllm')} · ${vllm.file.replace(/^vllm\/v1\//, '')} · <code>${vllm.symbol}</code></p>`
+        : nothing
+    }`;
 }
 
 /** A constant that is one number, or one for each group. @param {any} constant @param {number} group */
@@ -222,11 +307,18 @@ function ofGroup(constant, group) {
   return Array.isArray(constant) ? constant[group] : constant;
 }
 
-/** The marked lines and one around each, -1 where lines are left out. @param {import('../../core/trace/schema.js').Source} source */
+/**
+ * The marked lines and one around each, -1 where lines are left out.
+ * @param {import('../../core/trace/schema.js').Source} source
+ */
 function around(source) {
   const wanted = new Set(source.mark.flatMap((line) => [line - 1, line, line + 1]));
-  const lines = [...wanted].filter((line) => line >= 0 && line < source.lines.length && source.lines[line].trim() !== '').sort((a, b) => a - b);
-  return lines.flatMap((line, place) => (place > 0 && line > lines[place - 1] + 1 && !onlyBlank(source, lines[place - 1] + 1, line) ? [-1, line] : [line]));
+  const lines = [...wanted]
+    .filter((line) => line >= 0 && line < source.lines.length && source.lines[line].trim() !== '')
+    .sort((a, b) => a - b);
+  return lines.flatMap((line, place) =>
+    place > 0 && line > lines[place - 1] + 1 && !onlyBlank(source, lines[place - 1] + 1, line) ? [-1, line] : [line],
+  );
 }
 
 /** @param {import('../../core/trace/schema.js').Source} source @param {number} from @param {number} to */
@@ -240,11 +332,22 @@ function checks(view, cell) {
   const all = step.json.checks;
   if (all.length === 0) return nothing;
   const violated = all.filter((check) => !check.holds);
-  const concerns = (/** @type {import('../../core/trace/trace.js').Check} */ check) => cell !== null && check.cells.some(({ space, at }) => cellKey(space, at) === cellKey(cell.space, cell.at));
+  const concerns = (/** @type {import('../../core/trace/trace.js').Check} */ check) =>
+    cell !== null && check.cells.some(({ space, at }) => cellKey(space, at) === cellKey(cell.space, cell.at));
   return html`<section class="checks">
     <details ?open=${violated.length > 0}>
-      <summary data-checks=${violated.length > 0 ? 'violated' : 'hold'}>${violated.length > 0 ? html`<span class="bad">✕</span> ${t('checks.violated', { n: violated.length })}` : html`<span class="ok">✓</span> ${t('checks.hold', { n: all.length })}`}</summary>
-      <ul>${[...violated, ...all.filter((check) => check.holds)].map((check) => html`<li data-check=${check.name} data-holds=${check.holds ? 'true' : 'false'} class=${concerns(check) ? 'concerns' : ''}><span class=${check.holds ? 'ok' : 'bad'}>${check.holds ? '✓' : '✕'}</span> ${check.message}${check.cells.slice(0, 4).map(({ space, at }) => html` ${cellButton(view, { space, at, step: step.index }, `${space}[${at.join(', ')}]`, 'via')}`)}</li>`)}</ul>
+      <summary data-checks=${violated.length > 0 ? 'violated' : 'hold'}>${
+        violated.length > 0
+          ? html`<span
+        class="bad">✕</span> ${t('checks.violated', { n: violated.length })}`
+          : html`<span
+        class="ok">✓</span> ${t('checks.hold', { n: all.length })}`
+      }</summary>
+      <ul>${[...violated, ...all.filter((check) => check.holds)].map(
+        (check) => html`<li data-check=${check.name}
+        data-holds=${check.holds ? 'true' : 'false'} class=${concerns(check) ? 'concerns' : ''}><span
+        class=${check.holds ? 'ok' : 'bad'}>${check.holds ? '✓' : '✕'}</span> ${check.message}${check.cells.slice(0, 4).map(({ space, at }) => html` ${cellButton(view, { space, at, step: step.index }, `${space}[${at.join(', ')}]`, 'via')}`)}</li>`,
+      )}</ul>
     </details>
   </section>`;
 }

@@ -9,7 +9,13 @@ import { axisOf, cellKey, parseCellKey } from '../../core/trace/trace.js';
 /** @typedef {import('../../core/trace/links.js').Links} Links */
 
 /** @type {Record<number, string>} */
-const NAMES = { [LIT.self]: 'self', [LIT.input]: 'input', [LIT.output]: 'output', [LIT.walk]: 'walk', [LIT.control]: 'control' };
+const NAMES = {
+  [LIT.self]: 'self',
+  [LIT.input]: 'input',
+  [LIT.output]: 'output',
+  [LIT.walk]: 'walk',
+  [LIT.control]: 'control',
+};
 
 export class Lighting {
   /** @param {HTMLElement} root */
@@ -54,15 +60,23 @@ export class Lighting {
     this.held = null;
     if (links !== this.links) {
       this.known.clear();
-      this.bad = new Set(links.step.json.checks.flatMap((check) => (check.holds ? [] : check.cells.map(({ space, at }) => cellKey(space, at)))));
+      this.bad = new Set(
+        links.step.json.checks.flatMap((check) =>
+          check.holds ? [] : check.cells.map(({ space, at }) => cellKey(space, at)),
+        ),
+      );
     }
     this.links = links;
     this.lit = lit;
     this.coordinates = coordinates;
     this.pinned = pinned;
-    const drawn = held && isSame ? [...held].filter((one) => ![...held].some((other) => other !== one && other.contains(one))) : [this.root];
+    const drawn =
+      held && isSame
+        ? [...held].filter((one) => ![...held].some((other) => other !== one && other.contains(one)))
+        : [this.root];
     for (const scope of drawn) this.paint(scope);
-    for (const map of /** @type {NodeListOf<any>} */ (this.root.querySelectorAll('pw-pool'))) map.lights(links, lit, coordinates);
+    for (const map of /** @type {NodeListOf<any>} */ (this.root.querySelectorAll('pw-pool')))
+      map.lights(links, lit, coordinates);
   }
 
   /** Paints again what a table has just drawn. @param {ParentNode} scope */

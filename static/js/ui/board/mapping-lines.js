@@ -57,15 +57,19 @@ export class MappingLines extends HTMLElement {
     for (let row = 0; row < mapping.length; row += 1) {
       const isLit = this.#lit.has(row);
       if (mapping.length > MOST && !isLit) continue;
-      const from = middle(board.querySelector(`[data-stage="state-pool"] tr[data-axis="req_state_idx"][data-index="${mapping.get([row])}"]`));
+      const from = middle(
+        board.querySelector(`[data-stage="state-pool"] tr[data-axis="req_state_idx"][data-index="${mapping.get([row])}"]`),
+      );
       const to = middle(board.querySelector(`[data-stage="batch"] tr[data-axis="batch_idx"][data-index="${row}"]`));
       if (from === null || to === null) continue;
       const start = (from - box.top) / zoom;
       const end = (to - box.top) / zoom;
       const width = box.width / zoom;
       const third = width / 2.4;
-      paths.push(svg`<path class=${isLit ? 'lit' : ''} data-batch-idx=${row} d=${`M0 ${start} C${third} ${start} ${width - third} ${end} ${width} ${end}`}></path>
-        <circle class=${isLit ? 'lit' : ''} cx="0" cy=${start} r="2.5"></circle><path class="head ${isLit ? 'lit' : ''}" d=${`M${width - 6} ${end - 3.5} L${width} ${end} L${width - 6} ${end + 3.5}`}></path>`);
+      paths.push(svg`<path class=${isLit ? 'lit' : ''} data-batch-idx=${row}
+        d=${`M0 ${start} C${third} ${start} ${width - third} ${end} ${width} ${end}`}></path>
+        <circle class=${isLit ? 'lit' : ''} cx="0" cy=${start} r="2.5"></circle><path class="head ${isLit ? 'lit' : ''}"
+          d=${`M${width - 6} ${end - 3.5} L${width} ${end} L${width - 6} ${end + 3.5}`}></path>`);
     }
     render(svg`<svg width=${box.width / zoom} height=${box.height / zoom}>${paths}</svg>`, this);
   }

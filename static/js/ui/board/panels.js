@@ -22,7 +22,8 @@ export function panelOf(stage, view, big, sizes) {
   const tables = tablesOf(view.schema, view.step, stage)
     .map((table) => (big ? table : { ...table, lines: table.lines.filter((line) => shownSmall(view, stage, line.space)) }))
     .filter((table) => table.lines.length > 0);
-  const known = /** @type {Record<string, (tables: TableModel[], view: View, big: boolean, sizes: Map<string, number>, stage: string) => unknown>} */ ({
+  const known = /** @type {Record<string, (tables: TableModel[], view: View, big: boolean, sizes: Map<string,
+      number>, stage: string) => unknown>} */ ({
     'state-pool': pool,
     flatten,
     'block-tables': blockTables,
@@ -31,7 +32,12 @@ export function panelOf(stage, view, big, sizes) {
   return (known ?? plain)(tables, view, big, sizes, stage);
 }
 
-/** Beside the large pool the batch keeps only what connects the two. @param {View} view @param {string} stage @param {string} space */
+/**
+ * Beside the large pool the batch keeps only what connects the two.
+ * @param {View} view
+ * @param {string} stage
+ * @param {string} space
+ */
 function shownSmall(view, stage, space) {
   if (stage === 'batch' && view.control) return ORDERED.includes(space);
   if (view.stage === 'state-pool' && stage === 'batch') return space === 'idx_mapping';
@@ -42,12 +48,24 @@ function shownSmall(view, stage, space) {
 /** What a small batch keeps while ordering is shown: the rows and what they are sorted by. */
 const ORDERED = ['idx_mapping', 'sort_key', 'schedule_idx'];
 
-/** @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} sizes @param {string} stage */
+/**
+ * @param {TableModel[]} tables
+ * @param {View} view
+ * @param {boolean} big
+ * @param {Map<string, number>} sizes
+ * @param {string} stage
+ */
 function plain(tables, view, big, sizes, stage) {
   return tables.map((table) => (table.across ? strip(table, view, big, sizes, null) : rows(table, view, big, stage)));
 }
 
-/** @param {TableModel} table @param {View} view @param {boolean} big @param {Map<string, number>} sizes @param {string | null} boundary */
+/**
+ * @param {TableModel} table
+ * @param {View} view
+ * @param {boolean} big
+ * @param {Map<string, number>} sizes
+ * @param {string | null} boundary
+ */
 function strip(table, view, big, sizes, boundary) {
   const data = {
     view,
@@ -59,14 +77,26 @@ function strip(table, view, big, sizes, boundary) {
     lines: table.lines,
     big,
     // Strips one above the other have the same columns; the stage at hand alone has those it needs.
-    width: Math.max(view.mode === 'present' ? 0 : (sizes.get(table.axis) ?? 0), widthOf(view, table.lines.map((line) => line.space))),
+    width: Math.max(
+      view.mode === 'present' ? 0 : (sizes.get(table.axis) ?? 0),
+      widthOf(
+        view,
+        table.lines.map((line) => line.space),
+      ),
+    ),
     owner: ownerAlong(view.links, table.axis),
     boundary,
   };
   return html`<pw-strip .data=${data}></pw-strip>`;
 }
 
-/** @param {TableModel} table @param {View} view @param {boolean} big @param {string} stage @param {Partial<import('./rows-table.js').RowsData>} [more] */
+/**
+ * @param {TableModel} table
+ * @param {View} view
+ * @param {boolean} big
+ * @param {string} stage
+ * @param {Partial<import('./rows-table.js').RowsData>} [more]
+ */
 function rows(table, view, big, stage, more = {}) {
   const data = {
     view,
@@ -76,7 +106,10 @@ function rows(table, view, big, stage, more = {}) {
     lines: table.lines,
     big,
     owner: ownerAlong(view.links, table.axis),
-    mark: table.axis === 'batch_idx' ? (/** @type {number} */ entry) => (entry >= view.step.numReqs ? view.t('state.padding') : '') : undefined,
+    mark:
+      table.axis === 'batch_idx'
+        ? (/** @type {number} */ entry) => (entry >= view.step.numReqs ? view.t('state.padding') : '')
+        : undefined,
     ...more,
   };
   return html`<pw-rows .data=${data}></pw-rows>`;
@@ -107,7 +140,8 @@ function pool(tables, view, big, _sizes, stage) {
     const used = all.filter((row) => !free.has(row) || owner(row) !== null || (big && row === next));
     const rest = all.filter((row) => !used.includes(row));
     const isShort = big && rest.length <= FEW;
-    const tail = big && !isShort ? { entries: rest, words: t('pool.rest', { n: rest.length, rows: runs([...rest].reverse()) }) } : null;
+    const tail =
+      big && !isShort ? { entries: rest, words: t('pool.rest', { n: rest.length, rows: runs([...rest].reverse()) }) } : null;
     return html`${rows(table, view, big, stage, { entries: isShort ? all : used, tail, mark, owner: (row) => (free.has(row) && status?.get([row]) !== 'freed' ? null : owner(row)), chips: big ? 12 : 6 })}${freeStack(view)}`;
   });
 }
@@ -120,12 +154,30 @@ function freeStack(view) {
   const free = view.step.json.free_indices;
   if (free.length === 0) return html`<p class="stack">${view.t('pool.none_free')}</p>`;
   const shown = free.slice(-8);
-  return html`<p class="stack"><span class="stack-name">${named('free_indices')}</span>${free.length > shown.length ? html`<span class="stack-item more">… ${free.length - shown.length}</span>` : nothing}${shown.map((row, place) => html`<span class="stack-item ${place === shown.length - 1 ? 'top' : ''}">${row}</span>`)}<span class="stack-note">${view.t('pool.stack')}</span></p>`;
+  return html`<p class="stack"><span
+    class="stack-name">${named('free_indices')}</span>${
+      free.length > shown.length
+        ? html`<span
+    class="stack-item more">… ${free.length - shown.length}</span>`
+        : nothing
+    }${shown.map(
+      (row, place) => html`<span
+    class="stack-item ${place === shown.length - 1 ? 'top' : ''}">${row}</span>`,
+    )}<span
+    class="stack-note">${view.t('pool.stack')}</span></p>`;
 }
 
-/** @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} sizes @param {string} stage */
+/**
+ * @param {TableModel[]} tables
+ * @param {View} view
+ * @param {boolean} big
+ * @param {Map<string, number>} sizes
+ * @param {string} stage
+ */
 function flatten(tables, view, big, sizes, stage) {
-  const [tokens, ...others] = [...tables].sort((a, b) => Number(b.axis === 'flat_token_idx') - Number(a.axis === 'flat_token_idx'));
+  const [tokens, ...others] = [...tables].sort(
+    (a, b) => Number(b.axis === 'flat_token_idx') - Number(a.axis === 'flat_token_idx'),
+  );
   const side = others.filter((table) => table.axis === 'batch_idx');
   const rest = others.filter((table) => table.axis !== 'batch_idx' && table.axis !== 'batch_boundary');
   return html`<div class="beside">
@@ -146,7 +198,10 @@ function pastNow(view) {
       if (isNull(mapped)) return nothing;
       const past = /** @type {number} */ (step.space('num_computed_tokens')?.get([/** @type {number} */ (mapped)]));
       const now = /** @type {number} */ (step.space('num_scheduled_tokens')?.get([row]));
-      return html`<span class="pastnow"><span class="bar" aria-hidden="true"><i class="past" .style=${`width:${(past / longest) * 100}%`}></i><i class="present" .style=${`width:${(now / longest) * 100}%`}></i></span><span class="v">${past}<span class="plus">+</span>${now}</span></span>`;
+      return html`<span class="pastnow"><span class="bar" aria-hidden="true"><i class="past"
+        .style=${`width:${(past / longest) * 100}%`}></i><i class="present"
+        .style=${`width:${(now / longest) * 100}%`}></i></span><span class="v">${past}<span
+        class="plus">+</span>${now}</span></span>`;
     },
   };
 }
@@ -154,12 +209,16 @@ function pastNow(view) {
 /**
  * Large: the persistent table beside the gathered one, and the two arrows that leave it: to the copy for reading, to the
  * slot mapping under it for writing. On a narrow page the copy stands above, so that both arrows keep their ends.
- * @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} _sizes @param {string} stage
+ * @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} _sizes @param {string}
+ *   stage
  */
 function blockTables(tables, view, big, _sizes, stage) {
   const gathered = tables.map((table) => rows(table, view, big, stage, { chips: big ? 14 : 6 }));
   const copies = view.step.space('input_block_tables');
-  const padding = big && (copies?.rowLength([0]) ?? 0) > view.step.numReqs ? html`<p class="caption">${view.t('tables.padding')}</p>` : nothing;
+  const padding =
+    big && (copies?.rowLength([0]) ?? 0) > view.step.numReqs
+      ? html`<p class="caption">${view.t('tables.padding')}</p>`
+      : nothing;
   if (!big || view.stage === 'all') return html`${gathered}${padding}`;
   const persistent = tablesOf(view.schema, view.step, 'state-pool')
     .map((table) => ({ ...table, lines: table.lines.filter((line) => line.space === 'block_tables') }))
@@ -167,9 +226,9 @@ function blockTables(tables, view, big, _sizes, stage) {
   const mapping = view.step.space('idx_mapping');
   const entries = Array.from({ length: mapping?.length ?? 0 }, (_, row) => Number(mapping?.get([row])));
   return html`<div class="tables-frame"><div class="tables">
-    <div class="persistent"><p class="caption">${view.t('tables.persistent')}</p>${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}<p class="arrow write"><span>${view.t('tables.write')}</span></p></div>
+    <div class="persistent"><p
+      class="caption">${view.t('tables.persistent')}</p>${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}<p class="arrow write"><span>${view.t('tables.write')}</span></p></div>
     <p class="arrow read"><span>${view.t('tables.read')}</span></p>
     <div class="gathered"><p class="caption">${view.t('tables.gathered')}</p>${gathered}${padding}</div>
   </div></div>`;
 }
-

@@ -14,14 +14,23 @@ export class Rail extends HTMLElement {
     const first = index <= range.first && (stage === STAGES[0] || stage === 'all');
     const last = index >= range.last && (stage === STAGES[STAGES.length - 1] || stage === 'all');
     const link = (/** @type {string} */ name, /** @type {unknown} */ number) =>
-      html`<li><button type="button" class="stage" data-go-stage=${name} aria-current=${stage === name ? 'step' : nothing} @click=${() => say(this, 'go', { stage: name })}>${number}${t(`stage.${name}`)}</button></li>`;
+      html`<li><button type="button" class="stage" data-go-stage=${name} aria-current=${stage === name ? 'step' : nothing}
+        @click=${() => say(this, 'go', { stage: name })}>${number}${t(`stage.${name}`)}</button></li>`;
     render(
       html`<nav aria-label=${t('rail.label')}>
-        <ol>${STAGES.map((name, place) => link(name, html`<span class="number">${place + 1}</span>`))}${link('all', nothing)}</ol>
+        <ol>${STAGES.map((name, place) =>
+          link(
+            name,
+            html`<span
+          class="number">${place + 1}</span>`,
+          ),
+        )}${link('all', nothing)}</ol>
         <span class="steps">
           <span class="where" data-step-name>${t('step.now', { step: index })}</span>
-          <button type="button" class="btn" data-back aria-disabled=${first ? 'true' : nothing} @click=${() => !first && say(this, 'walk', { by: -1 })}>← ${t('rail.back')}</button>
-          <button type="button" class="btn main" data-next aria-disabled=${last ? 'true' : nothing} @click=${() => !last && say(this, 'walk', { by: 1 })}>${t('rail.next')} →</button>
+          <button type="button" class="btn" data-back aria-disabled=${first ? 'true' : nothing}
+            @click=${() => !first && say(this, 'walk', { by: -1 })}>← ${t('rail.back')}</button>
+          <button type="button" class="btn main" data-next aria-disabled=${last ? 'true' : nothing}
+            @click=${() => !last && say(this, 'walk', { by: 1 })}>${t('rail.next')} →</button>
         </span>
       </nav>`,
       this,

@@ -72,7 +72,11 @@ export class RowsTable extends HTMLElement {
     this.#data = data;
     this.#rowHeight = rowHeight(data.view, data.big);
     // The rows of the pool stay the same from step to step, a batch is another one.
-    const isOther = old !== null && (old.axis !== data.axis || old.view.constants !== data.view.constants || (data.axis !== 'req_state_idx' && old.view.index !== data.view.index));
+    const isOther =
+      old !== null &&
+      (old.axis !== data.axis ||
+        old.view.constants !== data.view.constants ||
+        (data.axis !== 'req_state_idx' && old.view.index !== data.view.index));
     const scroller = this.querySelector('.scroll');
     if (isOther && scroller) scroller.scrollTop = 0;
     this.#draw();
@@ -88,7 +92,8 @@ export class RowsTable extends HTMLElement {
     const scroller = this.querySelector('.scroll');
     const place = this.#data ? Array.prototype.indexOf.call(this.#data.entries, entry) : -1;
     if (!scroller || place < 0) return;
-    const extent = Math.max(1, Math.floor((scroller.clientHeight - this.#headHeight() + 1) / this.#rowHeight)) * this.#rowHeight;
+    const extent =
+      Math.max(1, Math.floor((scroller.clientHeight - this.#headHeight() + 1) / this.#rowHeight)) * this.#rowHeight;
     scroller.scrollTop = scrollTo({ scroll: scroller.scrollTop, extent, size: this.#rowHeight, index: place });
     this.#draw();
   }
@@ -103,7 +108,11 @@ export class RowsTable extends HTMLElement {
 
   /** Sizes are read when they change, not at every drawing. */
   #observe() {
-    const parts = /** @type {Element[]} */ ([this.querySelector('.scroll'), this.querySelector('thead'), this.querySelector('table')]);
+    const parts = /** @type {Element[]} */ ([
+      this.querySelector('.scroll'),
+      this.querySelector('thead'),
+      this.querySelector('table'),
+    ]);
     for (const part of parts) this.#sizes.observe(part);
   }
 
@@ -149,21 +158,42 @@ export class RowsTable extends HTMLElement {
       count <= WINDOWED
         ? { first: 0, last: count, before: 0, after: 0 }
         : visible({ scroll: scroller?.scrollTop ?? 0, extent: scroller?.clientHeight || 400, size: this.#rowHeight, count });
-    const shown = scroller ? inSight({ scroll: scroller.scrollTop, extent: scroller.clientHeight - this.#headHeight(), size: this.#rowHeight, count }) : null;
+    const shown = scroller
+      ? inSight({
+          scroll: scroller.scrollTop,
+          extent: scroller.clientHeight - this.#headHeight(),
+          size: this.#rowHeight,
+          count,
+        })
+      : null;
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     const key = focused && this.contains(focused) ? focused.dataset.cell : undefined;
     const rows = [];
     for (let place = window.first; place < window.last; place += 1) rows.push(this.#row(data, all[place], place));
     const columns = data.lines.length + 2 + (data.extra?.length ?? 0);
-    const spacer = (/** @type {number} */ height) => (height > 0 ? html`<tr class="spacer" aria-hidden="true"><td colspan=${columns} .style=${`height:${height}px`}></td></tr>` : nothing);
+    const spacer = (/** @type {number} */ height) =>
+      height > 0
+        ? html`<tr class="spacer" aria-hidden="true"><td colspan=${columns} .style=${`height:${height}px`}></td></tr>`
+        : nothing;
     render(
       html`<div class="scroll" role="presentation">
         <table role="grid" aria-label=${data.label} aria-rowcount=${count + 1}>
           <thead><tr>${this.#head(data)}</tr></thead>
-          <tbody>${spacer(window.before)}${rows}${spacer(window.after)}${tail ? html`<tr class="tail"><td colspan=${columns}><button type="button" class="via" data-open="tail">${tail.words}</button></td></tr>` : nothing}</tbody>
+          <tbody>${spacer(window.before)}${rows}${spacer(window.after)}${
+            tail
+              ? html`<tr class="tail"><td
+            colspan=${columns}><button type="button" class="via"
+            data-open="tail">${tail.words}</button></td></tr>`
+              : nothing
+          }</tbody>
         </table>
       </div>
-      ${shown ? html`<p class="window" data-window ?data-whole=${window.before + window.after === 0}>${data.view.t('rows.window', { first: String(all[shown.first]), last: String(all[shown.last]), n: count })}</p>` : nothing}`,
+      ${
+        shown
+          ? html`<p class="window" data-window
+        ?data-whole=${window.before + window.after === 0}>${data.view.t('rows.window', { first: String(all[shown.first]), last: String(all[shown.last]), n: count })}</p>`
+          : nothing
+      }`,
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
@@ -175,7 +205,10 @@ export class RowsTable extends HTMLElement {
     const { view } = data;
     return html`<th scope="col" class="index ${accentOf(data.axis)}"><span class="name">${termName(data.axis)}</span></th>
       <th scope="col" class="req"><span class="vh">${view.t('table.request')}</span></th>
-      ${data.lines.map((line) => html`<th scope="col" class="${line.list ? 'list' : ''} ${accentOf(line.holds)}">${lineName(view, line)}</th>`)}
+      ${data.lines.map(
+        (line) => html`<th scope="col"
+        class="${line.list ? 'list' : ''} ${accentOf(line.holds)}">${lineName(view, line)}</th>`,
+      )}
       ${(data.extra ?? []).map(({ head }) => html`<th scope="col" class="list">${head}</th>`)}`;
   }
 
@@ -187,9 +220,16 @@ export class RowsTable extends HTMLElement {
     const space = TAGS[data.axis];
     const tag = space && owner !== null ? cellKey(space, [entry]) : null;
     const must = view.look ? [view.look.at[view.look.at.length - 1]] : [];
-    return html`<tr data-axis=${data.axis} data-index=${entry} aria-rowindex=${place + 2} class="${requestClass(view, owner)} ${mark ? 'idle' : ''}">
+    return html`<tr data-axis=${data.axis} data-index=${entry} aria-rowindex=${place + 2}
+      class="${requestClass(view, owner)} ${mark ? 'idle' : ''}">
       <th scope="row" class="index ${accentOf(data.axis)}">${entry}</th>
-      <td class="req ${tag ? 'c' : ''}" tabindex=${tag ? '-1' : nothing} data-cell=${tag ?? nothing}>${requestTag(view, owner)}${mark ? html`<span class="mark">${mark}</span>` : nothing}</td>
+      <td class="req ${tag ? 'c' : ''}" tabindex=${tag ? '-1' : nothing}
+        data-cell=${tag ?? nothing}>${requestTag(view, owner)}${
+          mark
+            ? html`<span
+        class="mark">${mark}</span>`
+            : nothing
+        }</td>
       ${data.lines.map((line) =>
         line.list
           ? listCell(view, line, entry, { most: data.chips ?? 8, open: this.#open.has(`${line.space}.${entry}`), must })
@@ -219,10 +259,14 @@ export function sayMore(table, scroller) {
  */
 export function lineName(view, line) {
   const names = view.constants.group_names ?? [];
-  const group = line.group !== null && names.length > 1 ? html` <span class="group-name">${names[line.group] ?? line.group}</span>` : nothing;
+  const group =
+    line.group !== null && names.length > 1
+      ? html` <span class="group-name">${names[line.group] ?? line.group}</span>`
+      : nothing;
   const parts = line.tail === 'sort_key_part' ? html`<span class="hint parts">${view.t('sort_key.parts')}</span>` : nothing;
   const own = isOwn(view.schema, line.space);
-  return html`<span class="name ${own ? 'own' : ''}" title=${own ? view.t('name.own.what') : nothing}>${termName(line.space)}</span>${group}${parts}`;
+  return html`<span class="name ${own ? 'own' : ''}"
+    title=${own ? view.t('name.own.what') : nothing}>${termName(line.space)}</span>${group}${parts}`;
 }
 
 const ARITHMETIC = new Set(['+', '-', '*', '//', '%']);

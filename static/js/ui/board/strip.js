@@ -144,7 +144,9 @@ export class TokenStrip extends HTMLElement {
     const head = this.#head();
     const extent = Math.max(0, (scroller?.clientWidth || 1200) - head);
     const window =
-      count <= WINDOWED ? { first: 0, last: count, before: 0, after: 0 } : visible({ scroll: scroller?.scrollLeft ?? 0, extent, size: width, count });
+      count <= WINDOWED
+        ? { first: 0, last: count, before: 0, after: 0 }
+        : visible({ scroll: scroller?.scrollLeft ?? 0, extent, size: width, count });
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     const key = focused && this.contains(focused) ? focused.dataset.cell : undefined;
     /** @type {number[]} */
@@ -152,35 +154,78 @@ export class TokenStrip extends HTMLElement {
     for (let entry = window.first; entry < window.last; entry += 1) entries.push(entry);
     const owners = entries.map((entry) => (entry < data.real ? data.owner(entry) : null));
     const gap = (/** @type {number} */ size) => (size > 0 ? html`<td class="gap" aria-hidden="true"></td>` : nothing);
-    const edge = (/** @type {number} */ entry) => `${this.#boundaries.starts.has(entry) ? 'q' : ''} ${entry >= data.real ? 'pad' : ''}`;
-    const rowOf = (/** @type {unknown} */ name, /** @type {(entry: number, place: number) => unknown} */ cell, /** @type {string} */ kind, /** @type {unknown} */ end = '') =>
-      html`<tr class=${kind}>${name}${gap(window.before)}${entries.map(cell)}${gap(window.after)}<td class="end">${end}</td></tr>`;
+    const edge = (/** @type {number} */ entry) =>
+      `${this.#boundaries.starts.has(entry) ? 'q' : ''} ${entry >= data.real ? 'pad' : ''}`;
+    const rowOf = (
+      /** @type {unknown} */ name,
+      /** @type {(entry: number, place: number) => unknown} */ cell,
+      /** @type {string} */ kind,
+      /** @type {unknown} */ end = '',
+    ) =>
+      html`<tr class=${kind}>${name}${gap(window.before)}${entries.map(cell)}${gap(window.after)}<td
+        class="end">${end}</td></tr>`;
     const end = data.axis === 'flat_token_idx' ? END.tokens : END.others;
     const total = head + count * width + end;
     const inSight = Math.ceil((scroller?.scrollLeft ?? 0) / width);
     render(
       html`<div class="scroll" role="presentation">
-        <table role="grid" class=${this.#boundaries.ends.length > 0 ? 'bounded' : ''} aria-label=${data.label} aria-colcount=${count + 1} .style=${`width:${total}px`}>
-          <colgroup><col .style=${`width:${head}px`}>${window.before > 0 ? html`<col .style=${`width:${window.before}px`}>` : nothing}${entries.map(() => html`<col .style=${`width:${width}px`}>`)}${window.after > 0 ? html`<col .style=${`width:${window.after}px`}>` : nothing}<col .style=${`width:${end}px`}></colgroup>
+        <table role="grid" class=${this.#boundaries.ends.length > 0 ? 'bounded' : ''} aria-label=${data.label}
+          aria-colcount=${count + 1} .style=${`width:${total}px`}>
+          <colgroup><col .style=${`width:${head}px`}>${
+            window.before > 0
+              ? html`<col
+            .style=${`width:${window.before}px`}>`
+              : nothing
+          }${entries.map(
+            () => html`<col
+            .style=${`width:${width}px`}>`,
+          )}${
+            window.after > 0
+              ? html`<col
+            .style=${`width:${window.after}px`}>`
+              : nothing
+          }<col .style=${`width:${end}px`}></colgroup>
           <thead>
             ${data.boundary ? rowOf(this.#boundaryName(data), (entry) => this.#boundary(data, entry, inSight), 'cut', this.#ends(data)) : nothing}
-            <tr class="indices"><th scope="row" class=${accentOf(data.axis)}><span class="name">${termName(data.dim)}</span></th>${gap(window.before)}${entries.map((entry) => html`<th scope="col" data-axis=${data.axis} data-index=${entry} class="${edge(entry)} ${accentOf(data.axis)}">${entry}</th>`)}${gap(window.after)}<td class="end"></td></tr>
+            <tr class="indices"><th scope="row" class=${accentOf(data.axis)}><span
+              class="name">${termName(data.dim)}</span></th>${gap(window.before)}${entries.map(
+                (entry) => html`<th
+              scope="col" data-axis=${data.axis} data-index=${entry}
+              class="${edge(entry)} ${accentOf(data.axis)}">${entry}</th>`,
+              )}${gap(window.after)}<td class="end"></td></tr>
           </thead>
           <tbody>
-            ${data.boundary
-              ? rowOf(html`<th scope="row">${view.t('table.request')}</th>`, (entry, place) => html`<td class="band ${edge(entry)} ${requestClass(view, owners[place])}" data-axis=${data.axis} data-index=${entry} title=${owners[place] ?? nothing}>${letterOf(view, owners[place])}</td>`, 'bands')
-              : nothing}
+            ${
+              data.boundary
+                ? rowOf(
+                    html`<th scope="row">${view.t('table.request')}</th>`,
+                    (entry, place) =>
+                      html`<td class="band ${edge(entry)} ${requestClass(view, owners[place])}" data-axis=${data.axis}
+                        data-index=${entry} title=${owners[place] ?? nothing}>${letterOf(view, owners[place])}</td>`,
+                    'bands',
+                  )
+                : nothing
+            }
             ${lines.map((line, place) =>
               rowOf(
-                html`<th scope="row" class=${accentOf(line.holds)}>${lineName(view, line)}${data.big ? hint(view, line) : nothing}</th>`,
-                (entry) => (line.list ? listCell(view, line, entry, { most: 4, open: false, must: [] }) : valueCell(view, line, entry, edge(entry))),
+                html`<th scope="row"
+                  class=${accentOf(line.holds)}>${lineName(view, line)}${data.big ? hint(view, line) : nothing}</th>`,
+                (entry) =>
+                  line.list
+                    ? listCell(view, line, entry, { most: 4, open: false, must: [] })
+                    : valueCell(view, line, entry, edge(entry)),
                 place > 0 && lines[place - 1].group !== line.group && line.group !== null ? 'group-start' : '',
               ),
             )}
           </tbody>
         </table>
       </div>
-      ${total > head + extent + end && count > 0 ? html`<p class="window">${view.t(data.axis === 'flat_token_idx' ? 'strip.window' : 'strip.entries', this.#shown(extent))}</p>` : nothing}`,
+      ${
+        total > head + extent + end && count > 0
+          ? html`<p
+        class="window">${view.t(data.axis === 'flat_token_idx' ? 'strip.window' : 'strip.entries', this.#shown(extent))}</p>`
+          : nothing
+      }`,
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
@@ -201,7 +246,12 @@ export class TokenStrip extends HTMLElement {
     return html`<th scope="row" class="sp-tok"><span class="name">${termName(data.boundary ?? '')}</span></th>`;
   }
 
-  /** The token where the request of a column begins: at its first column, and at the first one in sight. @param {StripData} data @param {number} entry @param {number} inSight */
+  /**
+   * The token where the request of a column begins: at its first column, and at the first one in sight.
+   * @param {StripData} data
+   * @param {number} entry
+   * @param {number} inSight
+   */
   #boundary(data, entry, inSight) {
     const row = this.#boundaries.starts.get(entry);
     if (!data.boundary) return html`<td></td>`;
@@ -209,17 +259,25 @@ export class TokenStrip extends HTMLElement {
       if (entry !== inSight || inSight === 0) return html`<td></td>`;
       let start = entry;
       while (start > 0 && !this.#boundaries.starts.has(start)) start -= 1;
-      return html`<td class="from"><span class="v" title=${data.view.t('strip.begins', { token: String(start) })}>‹${start}</span></td>`;
+      return html`<td class="from"><span class="v"
+        title=${data.view.t('strip.begins', { token: String(start) })}>‹${start}</span></td>`;
     }
-    return html`<td class="c q" tabindex="-1" data-cell=${cellKey(data.boundary, [row])}><span class="v">${entry}</span></td>`;
+    return html`<td class="c q" tabindex="-1" data-cell=${cellKey(data.boundary, [row])}><span
+      class="v">${entry}</span></td>`;
   }
 
   /** The boundaries after the last token: the end, repeated for padded rows. @param {StripData} data */
   #ends(data) {
     const space = data.boundary ? data.view.step.space(data.boundary) : null;
     if (!space) return nothing;
-    const shown = this.#boundaries.ends.length > 2 ? [this.#boundaries.ends[0], this.#boundaries.ends[this.#boundaries.ends.length - 1]] : this.#boundaries.ends;
-    return html`<span class="ends">${shown.map((row) => html`<span class="c" tabindex="-1" data-cell=${cellKey(space.name, [row])}><span class="v">${space.get([row])}</span></span>`)}</span>`;
+    const shown =
+      this.#boundaries.ends.length > 2
+        ? [this.#boundaries.ends[0], this.#boundaries.ends[this.#boundaries.ends.length - 1]]
+        : this.#boundaries.ends;
+    return html`<span class="ends">${shown.map(
+      (row) => html`<span class="c" tabindex="-1"
+      data-cell=${cellKey(space.name, [row])}><span class="v">${space.get([row])}</span></span>`,
+    )}</span>`;
   }
 }
 

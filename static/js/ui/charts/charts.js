@@ -11,10 +11,23 @@ import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/chart-style.js').Figure} Figure */
-/** @typedef {{name: string, title: string, description: string, figure: Figure, table: import('./table.js').Table, readings: string[]}} Chart */
-/** @typedef {{react: (div: HTMLElement, data: any, layout: any, config: any) => Promise<any>, relayout: (div: HTMLElement, change: any) => Promise<any>, purge: (div: HTMLElement) => void}} Plotly */
+/**
+ * @typedef {{name: string, title: string, description: string, figure: Figure, table: import('./table.js').Table,
+ *   readings: string[]}} Chart
+ */
+/**
+ * @typedef {{react: (div: HTMLElement, data: any, layout: any, config: any) => Promise<any>, relayout: (div: HTMLElement,
+ *   change: any) => Promise<any>, purge: (div: HTMLElement) => void}} Plotly
+ */
 
-const CONFIG = { displayModeBar: false, displaylogo: false, doubleClick: false, scrollZoom: false, showTips: false, showAxisDragHandles: false };
+const CONFIG = {
+  displayModeBar: false,
+  displaylogo: false,
+  doubleClick: false,
+  scrollZoom: false,
+  showTips: false,
+  showAxisDragHandles: false,
+};
 const MOST_TAGS = 24;
 
 export class Charts extends HTMLElement {
@@ -26,7 +39,10 @@ export class Charts extends HTMLElement {
   #plotly = null;
   #message = '';
   #isBusy = false;
-  /** What each plot shows, to leave alone what has not changed. @type {WeakMap<Element, {figure: Figure, width: number, look: string, step: number}>} */
+  /**
+   * What each plot shows, to leave alone what has not changed.
+   * @type {WeakMap<Element, {figure: Figure, width: number, look: string, step: number}>}
+   */
   #shown = new WeakMap();
   #resized = new ResizeObserver(() => this.#plot());
 
@@ -68,10 +84,16 @@ export class Charts extends HTMLElement {
         <header>
           <h2 id="charts-title" tabindex="-1">${t('chart.title')}</h2>
           <p class="hint">${t('chart.keys')}</p>
-          <button type="button" class="btn" data-close-charts aria-label=${t('chart.close')} title=${t('chart.close')} @click=${() => say(this, 'charts-close')}><span aria-hidden="true">×</span></button>
+          <button type="button" class="btn" data-close-charts aria-label=${t('chart.close')} title=${t('chart.close')}
+            @click=${() => say(this, 'charts-close')}><span aria-hidden="true">×</span></button>
         </header>
         ${this.#message ? html`<p class="notice warn" role="status">${this.#message}</p>` : nothing}
-        ${this.#charts.length === 0 && !this.#message ? html`<p class="wait" role="status">${t('chart.loading')}</p>` : nothing}
+        ${
+          this.#charts.length === 0 && !this.#message
+            ? html`<p class="wait"
+          role="status">${t('chart.loading')}</p>`
+            : nothing
+        }
         ${this.#charts.length > 0 && !hasSteps ? html`<p class="wait">${t('chart.no_steps')}</p>` : nothing}
         ${hasSteps ? html`<div class="grid">${this.#charts.map((chart) => this.#chart(chart, view))}</div>` : nothing}
       </section>`,
@@ -89,9 +111,13 @@ export class Charts extends HTMLElement {
       <h3>${chart.title}</h3>
       <p class="description">${chart.description}</p>
       <ul class="key" aria-label=${t('chart.legend')}>${legend(chart, view)}</ul>
-      <div class="plot" role="slider" tabindex="0" aria-label=${t('chart.slider', { title: chart.title })} aria-valuemin="0" aria-valuemax=${last} aria-valuenow=${Math.min(index, last)} aria-valuetext=${reading} data-plot=${chart.name} .style=${`min-height:${chart.figure.layout.height}px`} ?hidden=${this.#plotly === null} @click=${(/** @type {MouseEvent} */ event) => this.#click(event, last)}></div>
+      <div class="plot" role="slider" tabindex="0" aria-label=${t('chart.slider', { title: chart.title })} aria-valuemin="0"
+        aria-valuemax=${last} aria-valuenow=${Math.min(index, last)} aria-valuetext=${reading} data-plot=${chart.name}
+        .style=${`min-height:${chart.figure.layout.height}px`} ?hidden=${this.#plotly === null}
+        @click=${(/** @type {MouseEvent} */ event) => this.#click(event, last)}></div>
       <p class="reading" data-reading>${reading}</p>
-      <pw-chart-table .data=${{ table: chart.table, stepColumn: chart.name === 'blocks' ? 1 : 0, step: index, caption: chart.title, t }}></pw-chart-table>
+      <pw-chart-table
+        .data=${{ table: chart.table, stepColumn: chart.name === 'blocks' ? 1 : 0, step: index, caption: chart.title, t }}></pw-chart-table>
     </article>`;
   }
 
@@ -108,10 +134,18 @@ export class Charts extends HTMLElement {
       const now = { figure: chart.figure, width: div.clientWidth, look, step: view.index };
       this.#shown.set(div, now);
       if (shown && shown.figure === now.figure && shown.width === now.width && shown.look === look) {
-        if (shown.step !== now.step) this.#plotly.relayout(div, { shapes: stepMark(chart.figure.layout, { ...now, colours }) });
+        if (shown.step !== now.step)
+          this.#plotly.relayout(div, { shapes: stepMark(chart.figure.layout, { ...now, colours }) });
         continue;
       }
-      const dress = { colours, sans: style.fontFamily, mono: style.getPropertyValue('--mono'), identities: view.identities, step: now.step, width: now.width };
+      const dress = {
+        colours,
+        sans: style.fontFamily,
+        mono: style.getPropertyValue('--mono'),
+        identities: view.identities,
+        step: now.step,
+        width: now.width,
+      };
       const { data, layout } = dressed(chart.figure, dress);
       this.#plotly.react(div, data, layout, CONFIG);
     }
@@ -166,7 +200,8 @@ function stepFor(event, step, last) {
 /** What the marks of a chart mean, in the page's own marks. @param {Chart} chart @param {View} view */
 function legend(chart, view) {
   const { t } = view;
-  const swatch = (/** @type {string} */ role, /** @type {string} */ name) => html`<li><i class="swatch" data-role=${role}></i>${name}</li>`;
+  const swatch = (/** @type {string} */ role, /** @type {string} */ name) =>
+    html`<li><i class="swatch" data-role=${role}></i>${name}</li>`;
   /** @type {string[]} */
   const requests = [];
   /** @type {unknown[]} */
@@ -175,7 +210,9 @@ function legend(chart, view) {
     if (meta.role === 'owner') requests.push(meta.req_id);
     else if (meta.role === 'owners') {
       requests.push(...meta.owners.map((/** @type {[number, string]} */ [, req_id]) => req_id));
-      others.push(...meta.kinds.map((/** @type {[number, string, string]} */ [, kind, words]) => swatch(`map-${kind}`, words)));
+      others.push(
+        ...meta.kinds.map((/** @type {[number, string, string]} */ [, kind, words]) => swatch(`map-${kind}`, words)),
+      );
     } else others.push(swatch(meta.role, name));
   }
   if (chart.name === 'blocks' && chart.figure.data[0]?.type === 'bar') others.push(swatch('free', t('chart.blocks.free')));

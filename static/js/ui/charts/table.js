@@ -5,7 +5,10 @@ import { groupDigits } from '../../core/i18n.js';
 import { say } from '../view.js';
 
 /** @typedef {{columns: string[], rows: (number | string | null)[][]}} Table */
-/** @typedef {{table: Table, stepColumn: number, step: number, caption: string, t: import('../../core/i18n.js').Translate}} TableData */
+/**
+ * @typedef {{table: Table, stepColumn: number, step: number, caption: string, t: import('../../core/i18n.js').Translate}}
+ *   TableData
+ */
 
 const AT_ONCE = 100;
 
@@ -24,10 +27,16 @@ export class ChartTable extends HTMLElement {
   #draw() {
     const { t, table } = /** @type {TableData} */ (this.#data);
     render(
-      html`<details @toggle=${(/** @type {Event} */ event) => this.#toggled(/** @type {HTMLDetailsElement} */ (event.target).open)}>
+      html`<details
+        @toggle=${(/** @type {Event} */ event) => this.#toggled(/** @type {HTMLDetailsElement} */ (event.target).open)}>
         <summary>${t('chart.table')}</summary>
         ${this.#isOpen ? this.#table() : nothing}
-        ${this.#isOpen && table.rows.length > this.#most ? html`<button type="button" class="btn main" @click=${() => this.#more()}>${t('chart.table.more', { n: Math.min(AT_ONCE, table.rows.length - this.#most) })}</button>` : nothing}
+        ${
+          this.#isOpen && table.rows.length > this.#most
+            ? html`<button type="button" class="btn main"
+          @click=${() => this.#more()}>${t('chart.table.more', { n: Math.min(AT_ONCE, table.rows.length - this.#most) })}</button>`
+            : nothing
+        }
       </details>`,
       this,
     );
@@ -48,12 +57,20 @@ export class ChartTable extends HTMLElement {
   #table() {
     const { table, caption, step, stepColumn } = /** @type {TableData} */ (this.#data);
     const rows = table.rows.slice(0, this.#most);
-    const align = table.columns.map((_, column) => (column > 0 && rows.some((row) => typeof row[column] === 'string') ? 'words' : nothing));
+    const align = table.columns.map((_, column) =>
+      column > 0 && rows.some((row) => typeof row[column] === 'string') ? 'words' : nothing,
+    );
     return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}>
       <table>
         <caption class="vh">${caption}</caption>
-        <thead><tr>${table.columns.map((name, column) => html`<th scope="col" class=${align[column]}>${name}</th>`)}</tr></thead>
-        <tbody>${rows.map((row) => html`<tr aria-current=${stepColumn === 0 && row[0] === step ? 'step' : nothing}>${row.map((value, column) => this.#cell(value, align[column], column, stepColumn))}</tr>`)}</tbody>
+        <thead><tr>${table.columns.map(
+          (name, column) => html`<th scope="col"
+          class=${align[column]}>${name}</th>`,
+        )}</tr></thead>
+        <tbody>${rows.map(
+          (row) => html`<tr
+          aria-current=${stepColumn === 0 && row[0] === step ? 'step' : nothing}>${row.map((value, column) => this.#cell(value, align[column], column, stepColumn))}</tr>`,
+        )}</tbody>
       </table>
     </div>`;
   }
@@ -61,7 +78,13 @@ export class ChartTable extends HTMLElement {
   /** @param {number | string | null} value @param {unknown} align @param {number} column @param {number} stepColumn */
   #cell(value, align, column, stepColumn) {
     const text = typeof value === 'number' ? groupDigits(value) : (value ?? '');
-    const shown = column === stepColumn ? html`<button type="button" class="v" data-go-step=${value} @click=${() => say(this, 'go', { step: value })}>${text}</button>` : typeof value === 'number' ? html`<span class="v">${text}</span>` : text;
+    const shown =
+      column === stepColumn
+        ? html`<button type="button" class="v" data-go-step=${value}
+          @click=${() => say(this, 'go', { step: value })}>${text}</button>`
+        : typeof value === 'number'
+          ? html`<span class="v">${text}</span>`
+          : text;
     return column === 0 ? html`<th scope="row">${shown}</th>` : html`<td class=${align}>${shown}</td>`;
   }
 }

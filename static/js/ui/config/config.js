@@ -4,7 +4,21 @@
  * is wrong with its value where it stands. It says `config` with a change of the draft, one for each value.
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
-import { addGroup, groupsOf, isAt, isChanged, isConfigChanged, mostGroups, removeGroup, resetConfig, sections, setField, shownValue, typedValue, valueOf } from '../../core/scenario/config-fields.js';
+import {
+  addGroup,
+  groupsOf,
+  isAt,
+  isChanged,
+  isConfigChanged,
+  mostGroups,
+  removeGroup,
+  resetConfig,
+  sections,
+  setField,
+  shownValue,
+  typedValue,
+  valueOf,
+} from '../../core/scenario/config-fields.js';
 import { groupDigits } from '../../core/i18n.js';
 import { repairs } from '../schedule/faults.js';
 import { named } from '../names.js';
@@ -41,11 +55,13 @@ export class ConfigForm extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
-    if (event.key === 'Enter' && event.target instanceof HTMLInputElement && event.target.type === 'text') event.target.dispatchEvent(new Event('change', { bubbles: true }));
+    if (event.key === 'Enter' && event.target instanceof HTMLInputElement && event.target.type === 'text')
+      event.target.dispatchEvent(new Event('change', { bubbles: true }));
     if (event.key !== 'Escape') return;
     event.stopPropagation();
     const input = event.target;
-    if (input instanceof HTMLInputElement && input.type === 'text' && input.value !== input.defaultValue) input.value = input.defaultValue;
+    if (input instanceof HTMLInputElement && input.type === 'text' && input.value !== input.defaultValue)
+      input.value = input.defaultValue;
     else say(this, 'config-close');
   }
 
@@ -56,7 +72,10 @@ export class ConfigForm extends HTMLElement {
     const value = field.kind === 'boolean' ? input.checked : typedValue(field, input.value);
     if (field.kind !== 'boolean') input.value = shownValue(value);
     // A scenario without a first step has nothing to open at: it is said here, and goes no further.
-    this.#odd = isWord(field) && field.kind === 'integer' && !(Number.isInteger(value) && value >= 0) ? { id: input.id, text: shownValue(value), draft: this.#view?.draft } : null;
+    this.#odd =
+      isWord(field) && field.kind === 'integer' && !(Number.isInteger(value) && value >= 0)
+        ? { id: input.id, text: shownValue(value), draft: this.#view?.draft }
+        : null;
     if (this.#odd) return this.#draw();
     this.#set(field, value);
   }
@@ -71,7 +90,10 @@ export class ConfigForm extends HTMLElement {
     this.#edit((draft) => setField(this.schema, draft, field, value));
   }
 
-  /** @param {(draft: import('../../core/scenario/edits.js').Scenario) => import('../../core/scenario/edits.js').Scenario} change */
+  /**
+   * @param {(draft: import('../../core/scenario/edits.js').Scenario) => import('../../core/scenario/edits.js').Scenario}
+   *   change
+   */
   #edit(change) {
     say(this, 'config', { change });
   }
@@ -86,8 +108,14 @@ export class ConfigForm extends HTMLElement {
       html`<section class="config" aria-labelledby="config-title">
         <div class="top"><header>
           <h2 id="config-title" tabindex="-1">${t('config.title')}</h2>
-          ${isConfigChanged(this.schema, draft) ? html`<button type="button" class="btn" data-config-reset @click=${() => this.#resetAll()}>${t('config.reset_all')}</button>` : nothing}
-          <button type="button" class="btn close" data-close-config aria-label=${t('config.close')} title=${t('config.close')} @click=${close}><span aria-hidden="true">×</span></button>
+          ${
+            isConfigChanged(this.schema, draft)
+              ? html`<button type="button" class="btn" data-config-reset
+            @click=${() => this.#resetAll()}>${t('config.reset_all')}</button>`
+              : nothing
+          }
+          <button type="button" class="btn close" data-close-config aria-label=${t('config.close')}
+            title=${t('config.close')} @click=${close}><span aria-hidden="true">×</span></button>
         </header>
         <div class="status" role="status">${this.#elsewhere(view)}</div></div>
         <div class="parts">${all.map((section) => this.#section(view, section))}</div>
@@ -101,7 +129,10 @@ export class ConfigForm extends HTMLElement {
     this.focusTitle(); // the button goes
   }
 
-  /** What is wrong elsewhere than in the field that one is in: what is said there need not be said twice. @param {View} view */
+  /**
+   * What is wrong elsewhere than in the field that one is in: what is said there need not be said twice.
+   * @param {View} view
+   */
   #elsewhere(view) {
     const { t, faults } = view;
     const here = this.#fields().find(({ path }) => pathId(path) === document.activeElement?.id);
@@ -111,8 +142,18 @@ export class ConfigForm extends HTMLElement {
     const lists = others.filter(({ params, fix }) => params?.num_groups !== undefined && fix);
     const patch = lists.length > 0 ? lists.flatMap(({ fix }) => fix ?? []) : others[0].fix;
     const label = lists.length > 0 ? t('config.repair_lists', { n: lists.length }) : repairs(view, others[0]);
-    return html`<p class="wrong"><b>${t('config.not_run')}</b> ${others[0].message}${others.length > 1 ? html` <span class="more">${t('inspector.more', { n: others.length - 1 })}</span>` : nothing}
-      ${label ? html`<button type="button" class="btn main" data-config-repair @click=${() => this.#repair(patch)}>${label}</button>` : nothing}</p>`;
+    return html`<p class="wrong"><b>${t('config.not_run')}</b> ${others[0].message}${
+      others.length > 1
+        ? html` <span
+      class="more">${t('inspector.more', { n: others.length - 1 })}</span>`
+        : nothing
+    }
+      ${
+        label
+          ? html`<button type="button" class="btn main" data-config-repair
+        @click=${() => this.#repair(patch)}>${label}</button>`
+          : nothing
+      }</p>`;
   }
 
   /** The button goes; the keyboard stays with what it was about. @param {any} patch @param {string} [id] of the fault */
@@ -145,11 +186,21 @@ export class ConfigForm extends HTMLElement {
       /** @type {HTMLElement | null} */ (this.querySelector('[data-add-group]'))?.focus();
     };
     const names = groupsOf(this.schema, draft).map((group, index) => String(group?.name ?? index));
-    return html`${groups.map((fields, index) => html`<fieldset data-group=${index}><legend>${t('config.group', { index })}
-        ${groups.length > 1 ? html`<button type="button" class="btn remove" data-remove-group=${index} aria-label=${t('config.remove_group', { name: names[index] })} title=${t('config.remove_group', { name: names[index] })} @click=${() => remove(index)}><span aria-hidden="true">×</span></button>` : nothing}</legend>
-        ${fields.map((field) => this.#field(view, field))}</fieldset>`)}
+    return html`${groups.map(
+      (fields, index) => html`<fieldset data-group=${index}><legend>${t('config.group', { index })}
+        ${
+          groups.length > 1
+            ? html`<button type="button" class="btn remove" data-remove-group=${index}
+          aria-label=${t('config.remove_group', { name: names[index] })}
+          title=${t('config.remove_group', { name: names[index] })} @click=${() => remove(index)}><span
+          aria-hidden="true">×</span></button>`
+            : nothing
+        }</legend>
+        ${fields.map((field) => this.#field(view, field))}</fieldset>`,
+    )}
       ${whole.map((fault) => this.#fault(view, fault))}
-      <button type="button" class="btn add" data-add-group aria-disabled=${groups.length < most ? nothing : 'true'} @click=${() => groups.length < most && this.#edit((before) => addGroup(this.schema, before))}>${groups.length < most ? t('config.add_group') : t('config.most_groups', { n: most })}</button>`;
+      <button type="button" class="btn add" data-add-group aria-disabled=${groups.length < most ? nothing : 'true'}
+        @click=${() => groups.length < most && this.#edit((before) => addGroup(this.schema, before))}>${groups.length < most ? t('config.add_group') : t('config.most_groups', { n: most })}</button>`;
   }
 
   /** @param {View} view @param {Field} field */
@@ -158,7 +209,10 @@ export class ConfigForm extends HTMLElement {
     const id = pathId(field.path);
     const odd = this.#odd?.id === id ? this.#odd.text : null;
     const value = odd ?? valueOf(draft, field);
-    const wrong = odd === null ? view.faults.filter((fault) => isAt(field, fault)) : [{ where: '', code: 'entry', message: t('config.no_step', { text: odd }) }];
+    const wrong =
+      odd === null
+        ? view.faults.filter((fault) => isAt(field, fault))
+        : [{ where: '', code: 'entry', message: t('config.no_step', { text: odd }) }];
     const changed = isChanged(draft, field);
     const about = `${id}-about`;
     const describedBy = [about, ...wrong.map((_, place) => `${id}-fault-${place}`)].join(' ');
@@ -166,11 +220,19 @@ export class ConfigForm extends HTMLElement {
       this.#set(field, field.fallback);
       /** @type {HTMLElement | null} */ (this.querySelector(`[id="${id}"]`))?.focus();
     };
-    return html`<div class="field" data-field=${field.key} data-kind=${field.kind} ?data-changed=${changed} ?data-wrong=${wrong.length > 0}>
+    return html`<div class="field" data-field=${field.key} data-kind=${field.kind} ?data-changed=${changed}
+      ?data-wrong=${wrong.length > 0}>
       <label for=${id}>${isWord(field) ? t(`config.${field.key}.name`) : named(field.name)}</label>
       ${control(view, field, value, { id, describedBy, isWrong: wrong.length > 0 })}
       <p class="what" id=${about}>${t(`config.${field.key}.what`)} <span class="default">${bounds(view, field)}</span></p>
-      ${changed && field.path[0] === 'config' ? html`<button type="button" class="btn reset" data-reset aria-label=${t('config.reset_field', { name: field.name, value: shownDefault(view, field) })} title=${t('config.reset_field', { name: field.name, value: shownDefault(view, field) })} @click=${reset}><span aria-hidden="true">↺</span></button>` : nothing}
+      ${
+        changed && field.path[0] === 'config'
+          ? html`<button type="button" class="btn reset" data-reset
+        aria-label=${t('config.reset_field', { name: field.name, value: shownDefault(view, field) })}
+        title=${t('config.reset_field', { name: field.name, value: shownDefault(view, field) })} @click=${reset}><span
+        aria-hidden="true">↺</span></button>`
+          : nothing
+      }
       ${wrong.map((fault, place) => this.#fault(view, fault, `${id}-fault-${place}`))}
     </div>`;
   }
@@ -178,22 +240,49 @@ export class ConfigForm extends HTMLElement {
   /** @param {View} view @param {Fault} fault @param {string} [id] */
   #fault(view, fault, id) {
     const label = repairs(view, fault);
-    return html`<p class="fault" id=${id ?? nothing} data-code=${fault.code}>${fault.message}${label ? html` <button type="button" class="btn main" data-config-fix @click=${() => this.#repair(fault.fix, id)}>${label}</button>` : nothing}</p>`;
+    return html`<p class="fault" id=${id ?? nothing} data-code=${fault.code}>${fault.message}${
+      label
+        ? html` <button
+      type="button" class="btn main" data-config-fix
+      @click=${() => this.#repair(fault.fix, id)}>${label}</button>`
+        : nothing
+    }</p>`;
   }
 }
 
-/** @param {View} view @param {Field} field @param {any} value @param {{id: string, describedBy: string, isWrong: boolean}} marks */
+/**
+ * @param {View} view
+ * @param {Field} field
+ * @param {any} value
+ * @param {{id: string, describedBy: string, isWrong: boolean}} marks
+ */
 function control({ t }, field, value, { id, describedBy, isWrong }) {
   const invalid = isWrong ? 'true' : nothing;
   const text = shownValue(value);
-  if (field.kind === 'boolean') return html`<input type="checkbox" id=${id} .checked=${value === true} aria-describedby=${describedBy} aria-invalid=${invalid}>`;
+  if (field.kind === 'boolean')
+    return html`<input type="checkbox" id=${id} .checked=${value === true} aria-describedby=${describedBy}
+      aria-invalid=${invalid}>`;
   if (field.kind === 'choice') {
     const isKnown = field.choices.includes(value);
-    return html`<select id=${id} .value=${text} aria-describedby=${describedBy} aria-invalid=${invalid}>${isKnown ? nothing : html`<option value=${text} selected>${text}</option>`}${field.choices.map((choice) => html`<option value=${choice} ?selected=${choice === value} translate="no">${choice}</option>`)}</select>`;
+    return html`<select id=${id} .value=${text} aria-describedby=${describedBy}
+      aria-invalid=${invalid}>${
+        isKnown
+          ? nothing
+          : html`<option value=${text}
+      selected>${text}</option>`
+      }${field.choices.map(
+        (choice) => html`<option value=${choice} ?selected=${choice === value}
+      translate="no">${choice}</option>`,
+      )}</select>`;
   }
-  if (field.name === 'description') return html`<textarea id=${id} rows="3" .value=${text} .defaultValue=${text} aria-describedby=${describedBy} aria-invalid=${invalid}></textarea>`;
+  if (field.name === 'description')
+    return html`<textarea id=${id} rows="3" .value=${text} .defaultValue=${text} aria-describedby=${describedBy}
+      aria-invalid=${invalid}></textarea>`;
   const isNumber = field.kind !== 'text';
-  return html`<input type="text" class=${isNumber ? 'num' : ''} id=${id} inputmode=${field.kind === 'integer' ? 'numeric' : nothing} autocomplete="off" spellcheck="false" placeholder=${field.isNullable || field.kind === 'integers' ? t('config.none') : nothing} .value=${text} .defaultValue=${text} aria-describedby=${describedBy} aria-invalid=${invalid}>`;
+  return html`<input type="text" class=${isNumber ? 'num' : ''} id=${id}
+    inputmode=${field.kind === 'integer' ? 'numeric' : nothing} autocomplete="off" spellcheck="false"
+    placeholder=${field.isNullable || field.kind === 'integers' ? t('config.none') : nothing} .value=${text}
+    .defaultValue=${text} aria-describedby=${describedBy} aria-invalid=${invalid}>`;
 }
 
 /** Fields of the scenario itself are named in words: they are no names of the engine's. @param {Field} field */
@@ -203,9 +292,17 @@ function isWord({ path }) {
 
 /** @param {View} view @param {Field} field */
 function bounds({ t }, field) {
-  const range = field.minimum !== null && field.maximum !== null && field.maximum < 2 ** 31 - 1 ? t('config.range', { low: groupDigits(field.minimum), high: groupDigits(field.maximum) }) : '';
+  const range =
+    field.minimum !== null && field.maximum !== null && field.maximum < 2 ** 31 - 1
+      ? t('config.range', { low: groupDigits(field.minimum), high: groupDigits(field.maximum) })
+      : '';
   if (field.path.length === 1) return '';
-  return html`<span class="is">${t('config.default', { value: shownDefault({ t }, field) })}</span>${range ? html` <span class="range">${range}</span>` : nothing}`;
+  return html`<span class="is">${t('config.default', { value: shownDefault({ t }, field) })}</span>${
+    range
+      ? html` <span
+    class="range">${range}</span>`
+      : nothing
+  }`;
 }
 
 /** @param {{t: import('../../core/i18n.js').Translate}} view @param {Field} field */

@@ -65,7 +65,16 @@ export class Find extends HTMLElement {
   #look() {
     const view = /** @type {View} */ (this.#view);
     const { step, constants, schema, identities, numSteps } = view;
-    const scope = { step, others: this.others(), constants, schema, requests: view.draft.requests, identities, scheduled: this.scheduled, numSteps };
+    const scope = {
+      step,
+      others: this.others(),
+      constants,
+      schema,
+      requests: view.draft.requests,
+      identities,
+      scheduled: this.scheduled,
+      numSteps,
+    };
     const { hits, capped } = find(this.#text, scope);
     this.#hits = hits;
     this.#capped = capped;
@@ -103,7 +112,12 @@ export class Find extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #key(event) {
     const count = this.#options().length;
-    const to = /** @type {Record<string, number>} */ ({ ArrowDown: (this.#active + 1) % count, ArrowUp: (this.#active + count - 1) % count, PageDown: Math.min(count - 1, this.#active + 8), PageUp: Math.max(0, this.#active - 8) })[event.key];
+    const to = /** @type {Record<string, number>} */ ({
+      ArrowDown: (this.#active + 1) % count,
+      ArrowUp: (this.#active + count - 1) % count,
+      PageDown: Math.min(count - 1, this.#active + 8),
+      PageUp: Math.max(0, this.#active - 8),
+    })[event.key];
     if (event.key === 'Enter' && !event.isComposing) this.#choose(this.#active);
     else if (to !== undefined && count > 0) this.#active = to;
     else return;
@@ -119,17 +133,31 @@ export class Find extends HTMLElement {
     const options = this.#options();
     const asked = this.#text.trim();
     render(
-      html`<button type="button" class="btn" data-find aria-haspopup="dialog" aria-keyshortcuts="/ Control+K" title=${t('find.label')} @click=${() => this.start()}>${t('find.title')}<kbd aria-hidden="true">/</kbd></button>
-        <dialog class="palette" aria-label=${t('find.label')} @click=${(/** @type {Event} */ event) => event.target === event.currentTarget && /** @type {HTMLDialogElement} */ (event.target).close()}>
+      html`<button type="button" class="btn" data-find aria-haspopup="dialog" aria-keyshortcuts="/ Control+K"
+        title=${t('find.label')} @click=${() => this.start()}>${t('find.title')}<kbd aria-hidden="true">/</kbd></button>
+        <dialog class="palette" aria-label=${t('find.label')}
+          @click=${(/** @type {Event} */ event) => event.target === event.currentTarget && /** @type {HTMLDialogElement} */ (event.target).close()}>
           <div class="ask">
-            <input type="text" role="combobox" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="go" maxlength="200" placeholder=${t('find.placeholder')} aria-label=${t('find.label')} aria-autocomplete="list" aria-expanded=${options.length > 0 ? 'true' : 'false'} aria-controls="find-list" aria-activedescendant=${options.length > 0 ? `find-${this.#active}` : nothing}
+            <input type="text" role="combobox" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="go"
+              maxlength="200" placeholder=${t('find.placeholder')} aria-label=${t('find.label')} aria-autocomplete="list"
+              aria-expanded=${options.length > 0 ? 'true' : 'false'} aria-controls="find-list"
+              aria-activedescendant=${options.length > 0 ? `find-${this.#active}` : nothing}
               @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLInputElement} */ (event.target).value)} @keydown=${(/** @type {KeyboardEvent} */ event) => this.#key(event)}>
-            <button type="button" class="btn" data-find-close @click=${() => this.querySelector('dialog')?.close()}>${t('help.close')}</button>
+            <button type="button" class="btn" data-find-close
+              @click=${() => this.querySelector('dialog')?.close()}>${t('help.close')}</button>
           </div>
           ${asked === '' ? html`<p class="lead">${t('find.ask')}</p>` : nothing}
-          ${asked !== '' && options.length === 0 ? html`<p class="lead" data-find-none>${t('find.none', { query: asked })}</p><p class="lead soft">${t('find.can')}</p>` : nothing}
-          <ul id="find-list" role="listbox" aria-label=${t('find.results')} ?hidden=${options.length === 0}>${options.map((option, place) => this.#option(view, option, place))}</ul>
-          <p class="foot" ?hidden=${asked === '' || (options.length === 0 && view.numSteps <= this.others().length)}><span role="status" data-find-status>${asked === '' || options.length === 0 ? nothing : t('find.count', { n: options.length })}${this.#capped && asked !== '' ? ` ${t('find.capped')}` : nothing}</span><span>${this.#searched(view)}</span></p>
+          ${
+            asked !== '' && options.length === 0
+              ? html`<p class="lead"
+            data-find-none>${t('find.none', { query: asked })}</p><p class="lead soft">${t('find.can')}</p>`
+              : nothing
+          }
+          <ul id="find-list" role="listbox" aria-label=${t('find.results')}
+            ?hidden=${options.length === 0}>${options.map((option, place) => this.#option(view, option, place))}</ul>
+          <p class="foot" ?hidden=${asked === '' || (options.length === 0 && view.numSteps <= this.others().length)}><span
+            role="status"
+            data-find-status>${asked === '' || options.length === 0 ? nothing : t('find.count', { n: options.length })}${this.#capped && asked !== '' ? ` ${t('find.capped')}` : nothing}</span><span>${this.#searched(view)}</span></p>
         </dialog>`,
       this,
     );
@@ -139,7 +167,8 @@ export class Find extends HTMLElement {
   #option(view, option, place) {
     const content = typeof option === 'string' ? html`<span class="what">${option}</span>` : meaning(view, option);
     const key = typeof option === 'string' || !option.cell ? nothing : `${option.cell.space}.${option.cell.at.join('.')}`;
-    return html`<li role="option" id="find-${place}" data-hit=${key} aria-selected=${place === this.#active ? 'true' : 'false'}
+    return html`<li role="option" id="find-${place}" data-hit=${key}
+      aria-selected=${place === this.#active ? 'true' : 'false'}
       @pointerdown=${(/** @type {Event} */ event) => event.preventDefault()} @click=${() => this.#choose(place)}>${content}</li>`;
   }
 
@@ -154,13 +183,27 @@ export class Find extends HTMLElement {
 function meaning(view, found) {
   const { t } = view;
   const { kind, number, says, params, request } = found;
-  const head = kind === 'cell' || kind === 'term' ? html`<code>${number}</code>` : kind === 'request' ? html`${t('find.kind.request')} ${requestTag(view, number)}` : request !== null && OF_REQUEST.has(kind) ? t('find.example.of', { kind: t(`find.kind.${kind}`), number, req_id: request }) : html`${t(`find.kind.${kind}`)} ${number}`;
+  const head =
+    kind === 'cell' || kind === 'term'
+      ? html`<code>${number}</code>`
+      : kind === 'request'
+        ? html`${t('find.kind.request')} ${requestTag(view, number)}`
+        : request !== null && OF_REQUEST.has(kind)
+          ? t('find.example.of', { kind: t(`find.kind.${kind}`), number, req_id: request })
+          : html`${t(`find.kind.${kind}`)} ${number}`;
   const names = view.constants.group_names ?? [];
-  const group = names.length > 1 && ['slot', 'block', 'logical_block'].includes(kind) ? html`<span class="aside">${names[found.group]}</span>` : nothing;
-  const other = found.step === view.index ? nothing : html`<span class="aside" data-other-step>${t('find.in_step', { step: String(found.step) })}</span>`;
+  const group =
+    names.length > 1 && ['slot', 'block', 'logical_block'].includes(kind)
+      ? html`<span class="aside">${names[found.group]}</span>`
+      : nothing;
+  const other =
+    found.step === view.index
+      ? nothing
+      : html`<span class="aside" data-other-step>${t('find.in_step', { step: String(found.step) })}</span>`;
   const tag = request !== null && kind !== 'request' ? requestTag(view, request) : nothing;
   const detail = t(`find.detail.${says}`, params);
-  return html`<span class="what"><b class=${ACCENTS[kind] ?? ''}>${head}</b>${t('find.colon')}${t(`find.says.${says}`, params)}</span>
+  return html`<span class="what"><b
+    class=${ACCENTS[kind] ?? ''}>${head}</b>${t('find.colon')}${t(`find.says.${says}`, params)}</span>
     <span class="more">${tag}${detail.startsWith('find.') ? nothing : html`<span>${detail}</span>`}${group}${other}</span>`;
 }
 
@@ -169,10 +212,18 @@ function examplesOf({ t, step }) {
   const first = (/** @type {string} */ space, /** @type {number[]} */ at) => step.space(space)?.get(at);
   const name = step.json.req_ids[0];
   if (name === undefined) return [...step.rows.keys()].slice(0, 3);
-  const questions = [['slot', first('slot_mappings', [0, 0])], ['block', first('block_numbers', [0, 0])], ['token_id', first('input_ids', [0])], ['batch_row', 0]];
-  const asked = questions.filter(([, number]) => typeof number === 'number' && number >= 0).map(([kind, number]) => t('find.example', { kind: t(`find.kind.${kind}`), number: String(number) }));
+  const questions = [
+    ['slot', first('slot_mappings', [0, 0])],
+    ['block', first('block_numbers', [0, 0])],
+    ['token_id', first('input_ids', [0])],
+    ['batch_row', 0],
+  ];
+  const asked = questions
+    .filter(([, number]) => typeof number === 'number' && number >= 0)
+    .map(([kind, number]) => t('find.example', { kind: t(`find.kind.${kind}`), number: String(number) }));
   const position = first('positions', [0]);
-  if (typeof position === 'number') asked.splice(3, 0, t('find.example.of', { kind: t('find.kind.position'), number: String(position), req_id: name }));
+  if (typeof position === 'number')
+    asked.splice(3, 0, t('find.example.of', { kind: t('find.kind.position'), number: String(position), req_id: name }));
   return [...asked, t('find.example', { kind: t('find.kind.request'), number: name })];
 }
 

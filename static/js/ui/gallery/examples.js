@@ -12,7 +12,10 @@ import { sketch } from './sketch.js';
 /** @param {Shelf} shelf @param {{key: string, group: string, examples: Example[]}[]} groups */
 export function exampleGroups(shelf, groups) {
   return groups.map(({ key, group, examples }) =>
-    examples.length === 0 ? nothing : html`<section aria-labelledby="gallery-${key}"><h3 id="gallery-${key}" tabindex="-1">${group}</h3><ul class="cards">${examples.map((one) => card(shelf, one))}</ul></section>`,
+    examples.length === 0
+      ? nothing
+      : html`<section aria-labelledby="gallery-${key}"><h3 id="gallery-${key}" tabindex="-1">${group}</h3><ul
+        class="cards">${examples.map((one) => card(shelf, one))}</ul></section>`,
   );
 }
 
@@ -24,7 +27,8 @@ function card({ t, lang, open }, example) {
   return html`<li class="card" data-example=${name}>
     ${sketch(example.sketch)}
     <div>
-      <h4><a data-entry href=${searchOf(example, asked)} aria-current=${isOpen ? 'true' : nothing}>${inPieces(title)}</a>${isOpen ? openNow(t) : nothing}</h4>
+      <h4><a data-entry href=${searchOf(example, asked)}
+        aria-current=${isOpen ? 'true' : nothing}>${inPieces(title)}</a>${isOpen ? openNow(t) : nothing}</h4>
       <p class="facts">${factsOf(t, size)}</p>
       <p>${inPieces(description)}</p>
       <p class="ask"><b>${t('gallery.ask')}</b> ${inPieces(question)}</p>
@@ -40,7 +44,11 @@ export function openNow(t) {
 
 /** @param {import('../../core/i18n.js').Translate} t @param {import('../../core/gallery.js').Size} size */
 export function factsOf(t, { requests, steps, groups }) {
-  return [t('gallery.requests', { n: requests }), t('gallery.steps', { n: steps }), ...(groups > 1 ? [t('gallery.groups', { n: groups })] : [])].join(' · ');
+  return [
+    t('gallery.requests', { n: requests }),
+    t('gallery.steps', { n: steps }),
+    ...(groups > 1 ? [t('gallery.groups', { n: groups })] : []),
+  ].join(' · ');
 }
 
 /** Names of tensors are set as such. @param {string} text */

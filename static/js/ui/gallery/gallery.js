@@ -39,7 +39,10 @@ export class Gallery extends HTMLElement {
   #section = '';
   /** The draft whose name is being written. */
   naming = '';
-  /** Drafts that were deleted while the dialog is open, and stay in their place until it is closed. @type {Map<string, import('../../page/state/drafts.js').Draft>} */
+  /**
+   * Drafts that were deleted while the dialog is open, and stay in their place until it is closed.
+   * @type {Map<string, import('../../page/state/drafts.js').Draft>}
+   */
   gone = new Map();
 
   connectedCallback() {
@@ -123,7 +126,8 @@ export class Gallery extends HTMLElement {
     if (event.key === 'Enter' && inSearch && this.#text.trim() !== '' && entries[0]) this.#choose(entries[0]);
     else if (event.key === 'ArrowDown') entries[place + 1]?.focus();
     else if (event.key === 'ArrowUp' && place > 0) entries[place - 1].focus();
-    else if (event.key === 'ArrowUp' && place === 0) /** @type {HTMLElement} */ (this.querySelector('input[type=search]')).focus();
+    else if (event.key === 'ArrowUp' && place === 0)
+      /** @type {HTMLElement} */ (this.querySelector('input[type=search]')).focus();
     else if (event.key === 'Home' && place >= 0) entries[0].focus();
     else if (event.key === 'End' && place >= 0) entries[entries.length - 1].focus();
     else return;
@@ -134,12 +138,17 @@ export class Gallery extends HTMLElement {
   #found(shelf) {
     const { t } = shelf;
     const query = this.#text.trim();
-    const drafts = [...shelf.drafts, ...[...this.gone.values()].filter(({ id }) => shelf.deleted.some((one) => one.id === id))].sort((a, b) => (b.saved ?? 0) - (a.saved ?? 0));
+    const drafts = [
+      ...shelf.drafts,
+      ...[...this.gone.values()].filter(({ id }) => shelf.deleted.some((one) => one.id === id)),
+    ].sort((a, b) => (b.saved ?? 0) - (a.saved ?? 0));
     const deleted = shelf.deleted.filter(({ id }) => !this.gone.has(id));
     if (query === '') return { examples: shelf.examples ?? [], drafts, recents: shelf.recents, deleted };
     return {
       examples: (shelf.examples ?? []).filter((one) => matches(query, textsOf(one))),
-      drafts: drafts.filter(({ title, scenario }) => matches(query, [title, scenario.description, namesOf(scenario, t('list.separator'), Infinity)])),
+      drafts: drafts.filter(({ title, scenario }) =>
+        matches(query, [title, scenario.description, namesOf(scenario, t('list.separator'), Infinity)]),
+      ),
       recents: shelf.recents.filter(({ title }) => matches(query, [title])),
       deleted: [],
     };
@@ -151,28 +160,53 @@ export class Gallery extends HTMLElement {
     const { t, examples, failure } = shelf;
     const found = this.#found(shelf);
     const isSearch = this.#text.trim() !== '';
-    const groups = groupsOf(examples ?? []).map(({ group }, place) => ({ key: `group-${place}`, group, examples: found.examples.filter((one) => one.group === group) }));
+    const groups = groupsOf(examples ?? []).map(({ group }, place) => ({
+      key: `group-${place}`,
+      group,
+      examples: found.examples.filter((one) => one.group === group),
+    }));
     const showsExamples = isSearch ? found.examples.length > 0 : !this.#isOwn;
     const total = found.examples.length + found.drafts.length + found.recents.length;
     render(
       html`<dialog class="gallery" aria-labelledby="gallery-title" @close=${() => this.#closed()}>
-        <header><h2 id="gallery-title" tabindex="-1">${t('gallery.title')}</h2><button type="button" class="btn" data-gallery-close @click=${() => this.close()}>${t('help.close')}</button></header>
+        <header><h2 id="gallery-title" tabindex="-1">${t('gallery.title')}</h2><button type="button" class="btn"
+          data-gallery-close @click=${() => this.close()}>${t('help.close')}</button></header>
         <div class="panes">
           <div class="side">
-            <input type="search" autocomplete="off" spellcheck="false" aria-label=${t('gallery.search')} placeholder=${t('gallery.placeholder')} @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLInputElement} */ (event.target).value)}>
+            <input type="search" autocomplete="off" spellcheck="false" aria-label=${t('gallery.search')}
+              placeholder=${t('gallery.placeholder')}
+              @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLInputElement} */ (event.target).value)}>
             <nav aria-label=${t('gallery.sections')}>
               <h3>${t('gallery.examples')}</h3>
               <ul>${groups.length > 0 ? groups.map((one) => this.#entry(one.key, one.group, one.examples.length)) : this.#entry('group-0', t('gallery.all_examples'), null)}</ul>
               <h3>${t('gallery.here')}</h3>
               <ul>${this.#entry('drafts', t('own.title'), found.drafts.filter(({ id }) => shelf.drafts.some((one) => one.id === id)).length)}${this.#entry('recents', t('own.recent'), found.recents.length)}</ul>
             </nav>
-            <p class="new"><button type="button" class="btn main" data-gallery-new @click=${() => this.#new()}>${t('own.new')}</button></p>
+            <p class="new"><button type="button" class="btn main" data-gallery-new
+              @click=${() => this.#new()}>${t('own.new')}</button></p>
           </div>
           <div class="shelf" tabindex="-1" @scroll=${() => this.#scrolled()}>
-            <p class=${isSearch ? 'count' : 'vh'} role="status" data-found>${isSearch ? t(total > 0 ? 'gallery.count' : 'gallery.none', { n: total, query: this.#text.trim() }) : ''}</p>
-            ${isSearch && total === 0 ? html`<p><button type="button" class="btn main" @click=${() => this.#clear()}>${t('gallery.all')}</button></p>` : nothing}
-            ${failure && (showsExamples || isSearch) ? html`<p class="notice warn" role="alert" data-gallery-failed>${failure} <button type="button" class="btn main" @click=${() => say(this, 'list')}>${t('notice.retry')}</button></p>` : nothing}
-            ${!examples && !failure && showsExamples ? html`<p class="count" data-gallery-waits>${t('gallery.waits')}</p>` : nothing}
+            <p class=${isSearch ? 'count' : 'vh'} role="status"
+              data-found>${isSearch ? t(total > 0 ? 'gallery.count' : 'gallery.none', { n: total, query: this.#text.trim() }) : ''}</p>
+            ${
+              isSearch && total === 0
+                ? html`<p><button type="button" class="btn main"
+              @click=${() => this.#clear()}>${t('gallery.all')}</button></p>`
+                : nothing
+            }
+            ${
+              failure && (showsExamples || isSearch)
+                ? html`<p class="notice warn" role="alert"
+              data-gallery-failed>${failure} <button type="button" class="btn main"
+              @click=${() => say(this, 'list')}>${t('notice.retry')}</button></p>`
+                : nothing
+            }
+            ${
+              !examples && !failure && showsExamples
+                ? html`<p class="count"
+              data-gallery-waits>${t('gallery.waits')}</p>`
+                : nothing
+            }
             ${showsExamples ? exampleGroups(shelf, groups) : nothing}
             ${isSearch ? (found.drafts.length + found.recents.length > 0 ? ownSections(this, shelf, found, true) : nothing) : this.#isOwn ? ownSections(this, shelf, found, false) : nothing}
           </div>
@@ -185,7 +219,9 @@ export class Gallery extends HTMLElement {
   /** @param {string} key @param {string} name @param {number | null} count  null: not known yet */
   #entry(key, name, count) {
     const isHere = this.#section === key;
-    return html`<li><button type="button" data-section=${key} aria-current=${isHere ? 'true' : nothing} ?disabled=${count === 0 && this.#text.trim() !== ''} @click=${() => this.#jump(key)}><span>${name}</span> <span class="num">${count ?? ''}</span></button></li>`;
+    return html`<li><button type="button" data-section=${key} aria-current=${isHere ? 'true' : nothing}
+      ?disabled=${count === 0 && this.#text.trim() !== ''} @click=${() => this.#jump(key)}><span>${name}</span> <span
+      class="num">${count ?? ''}</span></button></li>`;
   }
 
   /** @param {string} key */
@@ -207,7 +243,10 @@ export class Gallery extends HTMLElement {
     const top = shelf.getBoundingClientRect().top + 24;
     const isEnd = shelf.scrollTop + shelf.clientHeight >= shelf.scrollHeight - 2 && shelf.scrollTop > 0;
     const passed = headings.filter((heading) => heading.getBoundingClientRect().top <= top);
-    const jumped = document.activeElement instanceof HTMLElement && headings.includes(document.activeElement) ? document.activeElement : null;
+    const jumped =
+      document.activeElement instanceof HTMLElement && headings.includes(document.activeElement)
+        ? document.activeElement
+        : null;
     const key = ((isEnd && jumped) || passed[passed.length - 1] || headings[0])?.id.replace('gallery-', '') ?? '';
     if (key === this.#section) return;
     this.#section = key;

@@ -17,26 +17,55 @@ import { say } from '../view.js';
 
 const LONGEST_TITLE = 200;
 
-/** @param {Gallery} gallery @param {Shelf} shelf @param {Found} found @param {boolean} isSearch only what was found is shown then */
+/**
+ * @param {Gallery} gallery
+ * @param {Shelf} shelf
+ * @param {Found} found
+ * @param {boolean} isSearch only what was found is shown then
+ */
 export function ownSections(gallery, shelf, { drafts, recents, deleted }, isSearch) {
   const { t, most, storage } = shelf;
   const kept = shelf.drafts.length;
   const last = shelf.drafts[most - 1];
   return html`
-    ${isSearch && drafts.length === 0
-      ? nothing
-      : html`<section aria-labelledby="gallery-drafts"><h3 id="gallery-drafts" tabindex="-1">${t('own.title')}</h3>
+    ${
+      isSearch && drafts.length === 0
+        ? nothing
+        : html`<section aria-labelledby="gallery-drafts"><h3 id="gallery-drafts" tabindex="-1">${t('own.title')}</h3>
           ${storage ? html`<p class="notice warn" data-own-storage>${storage}</p>` : nothing}
-          ${isSearch || (storage && kept === 0) ? nothing : html`<p class="about">${kept === 0 ? t('own.none') : last ? t('own.full', { n: kept, title: nameOf(shelf, last) }) : t('own.kept', { n: kept, most })}</p>`}
-          <ul class="cards">${drafts.map((one) => (shelf.drafts.some(({ id }) => id === one.id) ? draftCard(gallery, shelf, one) : goneCard(gallery, shelf, one)))}</ul></section>`}
-    ${isSearch && recents.length === 0
-      ? nothing
-      : html`<section aria-labelledby="gallery-recents"><h3 id="gallery-recents" tabindex="-1">${t('own.recent')}</h3>
-          ${recents.length === 0 ? html`<p class="about">${t('own.recent.none')}</p>` : html`<ul class="lines">${recents.map((one) => recentLine(shelf, one))}</ul>`}
-          ${recents.length > 1 && !isSearch ? html`<p><button type="button" class="btn main" data-forget-all @click=${() => say(gallery, 'forget', { search: null })}>${t('own.forget_all')}</button></p>` : nothing}</section>`}
-    ${deleted.length === 0 || isSearch
-      ? nothing
-      : html`<section aria-labelledby="gallery-deleted"><h3 id="gallery-deleted" tabindex="-1">${t('own.deleted')}</h3><p class="about">${t('own.deleted.what')}</p><ul class="lines">${deleted.map((one) => goneCard(gallery, shelf, one))}</ul></section>`}`;
+          ${
+            isSearch || (storage && kept === 0)
+              ? nothing
+              : html`<p
+            class="about">${kept === 0 ? t('own.none') : last ? t('own.full', { n: kept, title: nameOf(shelf, last) }) : t('own.kept', { n: kept, most })}</p>`
+          }
+          <ul
+            class="cards">${drafts.map((one) => (shelf.drafts.some(({ id }) => id === one.id) ? draftCard(gallery, shelf, one) : goneCard(gallery, shelf, one)))}</ul></section>`
+    }
+    ${
+      isSearch && recents.length === 0
+        ? nothing
+        : html`<section aria-labelledby="gallery-recents"><h3 id="gallery-recents" tabindex="-1">${t('own.recent')}</h3>
+          ${
+            recents.length === 0
+              ? html`<p class="about">${t('own.recent.none')}</p>`
+              : html`<ul
+            class="lines">${recents.map((one) => recentLine(shelf, one))}</ul>`
+          }
+          ${
+            recents.length > 1 && !isSearch
+              ? html`<p><button type="button" class="btn main" data-forget-all
+            @click=${() => say(gallery, 'forget', { search: null })}>${t('own.forget_all')}</button></p>`
+              : nothing
+          }</section>`
+    }
+    ${
+      deleted.length === 0 || isSearch
+        ? nothing
+        : html`<section aria-labelledby="gallery-deleted"><h3 id="gallery-deleted" tabindex="-1">${t('own.deleted')}</h3><p
+          class="about">${t('own.deleted.what')}</p><ul
+          class="lines">${deleted.map((one) => goneCard(gallery, shelf, one))}</ul></section>`
+    }`;
 }
 
 /** @param {Gallery} gallery @param {Shelf} shelf @param {Draft} draft */
@@ -50,13 +79,18 @@ function draftCard(gallery, shelf, draft) {
     gallery.naming = id;
     gallery.redraw('[data-rename]');
   };
-  const act = (/** @type {string} */ kind, /** @type {() => unknown} */ run) => html`<button type="button" class="btn" data-act=${kind} aria-label=${t(`own.${kind}.of`, { title: name })} @click=${run}>${t(`own.${kind}`)}</button>`;
+  const act = (/** @type {string} */ kind, /** @type {() => unknown} */ run) =>
+    html`<button type="button" class="btn" data-act=${kind} aria-label=${t(`own.${kind}.of`, { title: name })}
+      @click=${run}>${t(`own.${kind}`)}</button>`;
   return html`<li class="card own" data-draft=${id}>
     ${sketch(sketchOf(scenario))}
     <div>
-      ${gallery.naming === id
-        ? renaming(gallery, shelf, draft)
-        : html`<h4><a data-entry href=${formatAddress({ draft: id })} aria-current=${isOpen ? 'true' : nothing}>${name}</a>${isOpen ? openNow(t) : nothing}</h4>`}
+      ${
+        gallery.naming === id
+          ? renaming(gallery, shelf, draft)
+          : html`<h4><a data-entry href=${formatAddress({ draft: id })}
+            aria-current=${isOpen ? 'true' : nothing}>${name}</a>${isOpen ? openNow(t) : nothing}</h4>`
+      }
       <p class="facts">${factsOf(t, sizeOf(scenario))} · ${t('own.changed')} ${when(changed ?? saved, now, lang)}</p>
       <p class="acts">${act('rename', rename)}${act('duplicate', () => say(gallery, 'draft', { kind: 'duplicate', id, title: t('own.copy', { title: name }) }))}${act('delete', () => say(gallery, 'draft', { kind: 'delete', id }))}</p>
     </div>
@@ -77,7 +111,10 @@ function renaming(gallery, { t }, { id, title }) {
     event.stopPropagation();
     done(event.key === 'Enter' ? /** @type {HTMLInputElement} */ (event.target).value : null);
   };
-  return html`<input class="name" data-rename type="text" maxlength=${LONGEST_TITLE} autocomplete="off" aria-label=${t('own.name')} placeholder=${t('scenario.untitled')} .value=${title} @keydown=${key} @change=${(/** @type {Event} */ event) => done(/** @type {HTMLInputElement} */ (event.target).value)} @blur=${() => done(null)}>`;
+  return html`<input class="name" data-rename type="text" maxlength=${LONGEST_TITLE} autocomplete="off"
+    aria-label=${t('own.name')} placeholder=${t('scenario.untitled')} .value=${title} @keydown=${key}
+    @change=${(/** @type {Event} */ event) => done(/** @type {HTMLInputElement} */ (event.target).value)}
+    @blur=${() => done(null)}>`;
 }
 
 /** @param {Gallery} gallery @param {Shelf} shelf @param {Draft} draft */
@@ -87,7 +124,8 @@ function goneCard(gallery, shelf, draft) {
   const pushed = 'pushed' in draft && draft.pushed;
   return html`<li class="gone" data-gone=${draft.id}>
     <p>${t(pushed ? 'own.made_room' : 'own.is_deleted', { title: nameOf(shelf, draft) })}${isOpen ? html` ${t('own.is_deleted.open')}` : nothing}</p>
-    <button type="button" class="btn main" data-act="restore" @click=${() => say(gallery, 'draft', { kind: 'restore', id: draft.id })}>${t(gallery.gone.has(draft.id) ? 'own.undo' : 'own.restore')}</button>
+    <button type="button" class="btn main" data-act="restore"
+      @click=${() => say(gallery, 'draft', { kind: 'restore', id: draft.id })}>${t(gallery.gone.has(draft.id) ? 'own.undo' : 'own.restore')}</button>
   </li>`;
 }
 
@@ -99,17 +137,26 @@ function recentLine({ t, lang, now, examples }, { search, title, opened }) {
   return html`<li data-recent=${search}>
     <a data-entry href=${search}>${name}</a>
     <span class="facts">${t(example ? 'own.from.example' : 'own.from.link')} · ${when(opened, now, lang)}</span>
-    <button type="button" class="btn" data-act="forget" aria-label=${t('own.forget.of', { title: name })} @click=${forget}>${t('own.forget')}</button>
+    <button type="button" class="btn" data-act="forget" aria-label=${t('own.forget.of', { title: name })}
+      @click=${forget}>${t('own.forget')}</button>
   </li>`;
 }
 
 /** @param {Shelf} shelf @param {Draft} draft */
 export function nameOf({ t }, { title, scenario }) {
-  return title || (scenario.requests.length > 0 ? t('own.untitled', { names: namesOf(scenario, t('list.separator')), n: scenario.steps.length }) : t('scenario.untitled'));
+  return (
+    title ||
+    (scenario.requests.length > 0
+      ? t('own.untitled', { names: namesOf(scenario, t('list.separator')), n: scenario.steps.length })
+      : t('scenario.untitled'))
+  );
 }
 
 /** @param {number} then @param {number} now @param {string} lang */
 function when(then, now, lang) {
   const text = exactly(then, lang);
-  return text ? html`<time datetime=${new Date(then).toISOString()} title=${text}>${ago(then, now, lang)} <span class="exactly">(${text})</span></time>` : '';
+  return text
+    ? html`<time datetime=${new Date(then).toISOString()} title=${text}>${ago(then, now, lang)} <span
+      class="exactly">(${text})</span></time>`
+    : '';
 }

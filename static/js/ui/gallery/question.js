@@ -20,9 +20,16 @@ export class Question extends HTMLElement {
     render(
       example
         ? html`<p class="ask"><b>${t('gallery.ask')}</b> <span data-question>${inPieces(example.question)}</span>
-            <button type="button" class="btn" aria-expanded=${this.#isAnswered ? 'true' : 'false'} data-answer-switch @click=${toggle}>${t('gallery.answer')}</button></p>
-            <button type="button" class="btn away" aria-label=${t('gallery.put_away')} title=${t('gallery.put_away')} @click=${() => say(this, 'put-away', { name: example.name })}>×</button>
-            ${this.#isAnswered ? html`<p class="answer" data-answer role="status">${inPieces(example.answer)}</p>` : nothing}`
+            <button type="button" class="btn" aria-expanded=${this.#isAnswered ? 'true' : 'false'} data-answer-switch
+              @click=${toggle}>${t('gallery.answer')}</button></p>
+            <button type="button" class="btn away" aria-label=${t('gallery.put_away')} title=${t('gallery.put_away')}
+              @click=${() => say(this, 'put-away', { name: example.name })}>×</button>
+            ${
+              this.#isAnswered
+                ? html`<p class="answer" data-answer
+              role="status">${inPieces(example.answer)}</p>`
+                : nothing
+            }`
         : nothing,
       this,
     );

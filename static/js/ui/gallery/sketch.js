@@ -18,11 +18,18 @@ export function sketch(rows) {
   const column = Math.min(WIDEST, WIDTH / columns);
   const most = Math.log2(1 + Math.max(1, ...rows.flat()));
   const gap = line > 8 ? 3 : 1;
-  const height = (/** @type {number} */ count) => (count === 0 ? 1 : Math.max(2, ((line - gap) * Math.log2(1 + count)) / most));
+  const height = (/** @type {number} */ count) =>
+    count === 0 ? 1 : Math.max(2, ((line - gap) * Math.log2(1 + count)) / most);
   const [width, tall] = [columns * column, Math.max(1, rows.length) * line];
-  return html`<svg class="sketch" viewBox="0 0 ${width} ${tall}" width=${width} height=${tall} aria-hidden="true" focusable="false">
+  return html`<svg class="sketch" viewBox="0 0 ${width} ${tall}" width=${width} height=${tall} aria-hidden="true"
+    focusable="false">
     ${rows.map((row, request) =>
-      row.map((count, step) => svg`<rect class=${count === 0 ? 'none' : `rq rq-c${request % COLOURS}`} x=${step * column} y=${(request + 1) * line - height(count)} width=${column - (column > 6 ? 2 : 1)} height=${height(count)}></rect>`),
+      row.map(
+        (count, step) =>
+          svg`<rect class=${count === 0 ? 'none' : `rq rq-c${request % COLOURS}`} x=${step * column}
+            y=${(request + 1) * line - height(count)} width=${column - (column > 6 ? 2 : 1)}
+            height=${height(count)}></rect>`,
+      ),
     )}
   </svg>`;
 }

@@ -13,7 +13,8 @@ import { named } from '../names.js';
  * @param {{tab?: boolean, kind?: string}} [how]
  */
 export function termButton(term, content, { tab = true, kind = '' } = {}) {
-  return html`<button type="button" class="term ${kind}" data-term=${term} tabindex=${tab ? nothing : '-1'}>${content}</button>`;
+  return html`<button type="button" class="term ${kind}" data-term=${term}
+    tabindex=${tab ? nothing : '-1'}>${content}</button>`;
 }
 
 /** The name of a tensor or an index over a table. @param {string} name */
@@ -23,7 +24,12 @@ export function termName(name) {
 
 /** @param {Schema} schema @param {string} name */
 function isTerm(schema, name) {
-  return schema.spaces.has(name) || CODE_TERMS.has(name) || schema.walk.includes(name) || schema.coordinates.some((entry) => entry.name === name);
+  return (
+    schema.spaces.has(name) ||
+    CODE_TERMS.has(name) ||
+    schema.walk.includes(name) ||
+    schema.coordinates.some((entry) => entry.name === name)
+  );
 }
 
 /** A sentence whose code names lead to the glossary. @param {Schema} schema @param {string} text */

@@ -17,7 +17,10 @@ import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/kv/layout.js').Item} Item */
-/** @typedef {{view: View, big: boolean, pool: import('../../core/kv/pool.js').Pool, written: import('./words.js').Written}} KvData */
+/**
+ * @typedef {{view: View, big: boolean, pool: import('../../core/kv/pool.js').Pool, written: import('./words.js').Written}}
+ *   KvData
+ */
 
 /** Blocks of more slots than this are drawn as a bar, not slot by slot. */
 const MOST_SLOTS = 64;
@@ -45,7 +48,8 @@ export class KvMap extends HTMLElement {
       event.preventDefault();
       event.stopPropagation();
     });
-    for (const type of ['pointerover', 'focusin']) this.addEventListener(type, (event) => this.#speak(/** @type {Element} */ (event.target)));
+    for (const type of ['pointerover', 'focusin'])
+      this.addEventListener(type, (event) => this.#speak(/** @type {Element} */ (event.target)));
     this.addEventListener('pointerleave', () => say(this, 'kv-words', { words: '' }));
     this.addEventListener('click', (event) => this.#click(event));
     new ResizeObserver(() => this.#draw()).observe(this);
@@ -83,7 +87,13 @@ export class KvMap extends HTMLElement {
   zoom(id) {
     const scroller = this.querySelector('.scroll');
     if (!scroller) return;
-    scroller.scrollTop = scrollTo({ scroll: scroller.scrollTop, extent: scroller.clientHeight, size: this.#height, index: lineOf(this.#lines, id), margin: 0 });
+    scroller.scrollTop = scrollTo({
+      scroll: scroller.scrollTop,
+      extent: scroller.clientHeight,
+      size: this.#height,
+      index: lineOf(this.#lines, id),
+      margin: 0,
+    });
     this.#draw();
   }
 
@@ -102,7 +112,13 @@ export class KvMap extends HTMLElement {
     const width = isBar ? 208 : Math.max(64, Math.min(blockSize, LANE) * slotWidth);
     this.#height = 26 + (isBar ? 1 : Math.ceil(blockSize / LANE)) * (big ? 22 : 18) + 10;
     const packed = `${this.clientWidth}|${big}`;
-    if (packed !== this.#packed) this.#lines = linesOf(pool, { width: Math.max(width, this.clientWidth - 14), block: width, gap: gapWidth(data), space: SPACE });
+    if (packed !== this.#packed)
+      this.#lines = linesOf(pool, {
+        width: Math.max(width, this.clientWidth - 14),
+        block: width,
+        gap: gapWidth(data),
+        space: SPACE,
+      });
     this.#packed = packed;
     const scroller = this.querySelector('.scroll');
     const scroll = scroller?.scrollTop ?? 0;
@@ -112,7 +128,10 @@ export class KvMap extends HTMLElement {
       html`<div class="scroll ${big ? 'big' : ''}" role="presentation">
         <div role="list" aria-label=${view.t('kv.label')}>
           <div role="presentation" .style=${`height:${window.before}px`}></div>
-          ${this.#lines.slice(window.first, window.last).map((line) => html`<div class="tiles" role="presentation" .style=${`height:${this.#height}px`}>${line.map((item) => (item.kind === 'block' ? this.#tile(data, item.entry, { width, slotWidth, isBar }) : this.#gap(data, item)))}</div>`)}
+          ${this.#lines.slice(window.first, window.last).map(
+            (line) => html`<div class="tiles" role="presentation"
+            .style=${`height:${this.#height}px`}>${line.map((item) => (item.kind === 'block' ? this.#tile(data, item.entry, { width, slotWidth, isBar }) : this.#gap(data, item)))}</div>`,
+          )}
           <div role="presentation" .style=${`height:${window.after}px`}></div>
         </div>
       </div>
@@ -132,16 +151,25 @@ export class KvMap extends HTMLElement {
     const all = first === 0 && last === pool.numBlocks - 1;
     say(this, 'kv-sight', { first, last, all });
     const held = pool.held.size;
-    return view.t(all ? 'kv.sight.all' : 'kv.sight', { shown: pool.heldWithin(first, last), held, first: String(first), last: String(last), n: pool.numBlocks });
+    return view.t(all ? 'kv.sight.all' : 'kv.sight', {
+      shown: pool.heldWithin(first, last),
+      held,
+      first: String(first),
+      last: String(last),
+      n: pool.numBlocks,
+    });
   }
 
   /** Block 0, or the blocks between two that are held. @param {KvData} data @param {Exclude<Item, {kind: 'block'}>} item */
   #gap(data, item) {
     const { view, pool } = data;
     const wide = `width:${gapWidth(data)}px`;
-    if (item.kind === 'null') return html`<div class="gap-tile null" role="listitem" title=${view.t('kv.block.null', { block: '0' })} .style=${wide}><b>0</b><span>${view.t('kv.gap.null')}</span></div>`;
+    if (item.kind === 'null')
+      return html`<div class="gap-tile null" role="listitem" title=${view.t('kv.block.null', { block: '0' })}
+        .style=${wide}><b>0</b><span>${view.t('kv.gap.null')}</span></div>`;
     const words = rangeWords(view, pool, item.first, item.last);
-    return html`<div class="gap-tile" role="listitem" data-gap="${item.first}-${item.last}" title=${words} .style=${wide}>${gapWords(view, pool, item.first, item.last).map((line) => html`<span>${line}</span>`)}</div>`;
+    return html`<div class="gap-tile" role="listitem" data-gap="${item.first}-${item.last}" title=${words}
+      .style=${wide}>${gapWords(view, pool, item.first, item.last).map((line) => html`<span>${line}</span>`)}</div>`;
   }
 
   /** @param {KvData} data @param {number} entry @param {{width: number, slotWidth: number, isBar: boolean}} size */
@@ -151,9 +179,15 @@ export class KvMap extends HTMLElement {
     const reqId = pool.owner(entry);
     const counts = pool.slots(entry);
     const words = view.t('kv.block', { block: String(id), size: blockSize, ...counts });
-    const slots = () => html`<div class="slots" .style=${`grid-template-columns:repeat(${Math.min(blockSize, LANE)},${slotWidth}px)`}>${Array.from({ length: blockSize }, (_, offset) => this.#slot(entry, id * blockSize + offset))}</div>`;
-    return html`<div class="block ${requestClass(view, reqId)}" role="listitem" data-axis="kv_block_idx" data-index=${entry} data-block=${id} .style=${`width:${width}px`}>
-      <div class="block-name"><span class="c" tabindex="-1" data-entry=${entry} data-cell=${cellKey('kv_block_ids', [entry])}><span class="vh">${view.t('kv.block_word')} </span><span class="v">${id}</span></span>${requestTag(view, reqId)}<span class="fill" title=${words}>${counts.filled}/${blockSize}</span><span class="vh">${words}</span></div>
+    const slots = () =>
+      html`<div class="slots"
+        .style=${`grid-template-columns:repeat(${Math.min(blockSize, LANE)},${slotWidth}px)`}>${Array.from({ length: blockSize }, (_, offset) => this.#slot(entry, id * blockSize + offset))}</div>`;
+    return html`<div class="block ${requestClass(view, reqId)}" role="listitem" data-axis="kv_block_idx" data-index=${entry}
+      data-block=${id} .style=${`width:${width}px`}>
+      <div class="block-name"><span class="c" tabindex="-1" data-entry=${entry}
+        data-cell=${cellKey('kv_block_ids', [entry])}><span class="vh">${view.t('kv.block_word')} </span><span
+        class="v">${id}</span></span>${requestTag(view, reqId)}<span class="fill"
+        title=${words}>${counts.filled}/${blockSize}</span><span class="vh">${words}</span></div>
       ${isBar ? bar(pool.group, entry, id, counts, blockSize, written) : slots()}
     </div>`;
   }
@@ -165,7 +199,8 @@ export class KvMap extends HTMLElement {
     const words = view.t(`kv.slot.${kind}`, { slot: String(slot) });
     const token = written.get(slot);
     const cell = token === undefined ? cellKey('kv_block_ids', [entry]) : cellKey('slot_mappings', [pool.group, token]);
-    return html`<i class=${CLASSES[kind]} role="img" tabindex="-1" data-entry=${entry} data-slot=${slot} data-kind=${kind} data-cell=${cell} title=${words} aria-label=${words}></i>`;
+    return html`<i class=${CLASSES[kind]} role="img" tabindex="-1" data-entry=${entry} data-slot=${slot} data-kind=${kind}
+      data-cell=${cell} title=${words} aria-label=${words}></i>`;
   }
 
   /** What is under the pointer or has the focus. @param {Element} target */
@@ -207,7 +242,10 @@ export class KvMap extends HTMLElement {
   get resting() {
     if (!this.#data) return '';
     const focused = document.activeElement;
-    return (focused && this.contains(focused) && this.#wordsOf(focused)) || pinWords(this.#data.view, this.#data.pool, this.#data.written);
+    return (
+      (focused && this.contains(focused) && this.#wordsOf(focused)) ||
+      pinWords(this.#data.view, this.#data.pool, this.#data.written)
+    );
   }
 }
 
@@ -219,14 +257,24 @@ function gapWidth({ big, pool }) {
 /** @type {Record<string, string>} */
 const CLASSES = { written: 'w c f', rejected: 'w c x', readable: 'f', valid: 'f idle', empty: 'e' };
 
-/** @param {number} group @param {number} entry @param {number} id @param {{filled: number, written: number}} counts @param {number} size @param {Map<number, number>} written */
+/**
+ * @param {number} group
+ * @param {number} entry
+ * @param {number} id
+ * @param {{filled: number, written: number}} counts
+ * @param {number} size
+ * @param {Map<number, number>} written
+ */
 function bar(group, entry, id, counts, size, written) {
   const old = Math.max(0, counts.filled - counts.written);
   let first = id * size;
   while (counts.written > 0 && first < (id + 1) * size && !written.has(first)) first += 1;
   const token = written.get(first);
   const block = cellKey('kv_block_ids', [entry]);
-  return html`<div class="fillbar" aria-hidden="true" data-entry=${entry} data-cell=${block}><span class="f" .style=${`width:${(old / size) * 100}%`}></span><span class="f w" data-cell=${token === undefined ? block : cellKey('slot_mappings', [group, token])} .style=${`width:${(Math.min(counts.written, counts.filled) / size) * 100}%`}></span></div>`;
+  return html`<div class="fillbar" aria-hidden="true" data-entry=${entry} data-cell=${block}><span class="f"
+    .style=${`width:${(old / size) * 100}%`}></span><span class="f w"
+    data-cell=${token === undefined ? block : cellKey('slot_mappings', [group, token])}
+    .style=${`width:${(Math.min(counts.written, counts.filled) / size) * 100}%`}></span></div>`;
 }
 
 customElements.define('pw-kv', KvMap);

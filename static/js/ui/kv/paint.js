@@ -59,7 +59,17 @@ export class Palette {
 
 const TILE = 5;
 /** The hatches of request.css, by number: dots, rising, upright, falling, level, grid. */
-const STROKES = [[], [[0, 5, 5, 0]], [[2.5, 0, 2.5, 5]], [[0, 0, 5, 5]], [[0, 2.5, 5, 2.5]], [[2.5, 0, 2.5, 5], [0, 2.5, 5, 2.5]]];
+const STROKES = [
+  [],
+  [[0, 5, 5, 0]],
+  [[2.5, 0, 2.5, 5]],
+  [[0, 0, 5, 5]],
+  [[0, 2.5, 5, 2.5]],
+  [
+    [2.5, 0, 2.5, 5],
+    [0, 2.5, 5, 2.5],
+  ],
+];
 
 /** @param {CanvasRenderingContext2D} context @param {number} number @param {string} ink */
 function hatch(context, number, ink) {
@@ -78,16 +88,27 @@ function hatch(context, number, ink) {
   return context.createPattern(tile, 'repeat');
 }
 
-/** @typedef {{held: number, stale: number, other: number, filled: number, written: number, readable: number, req: string | null, mixed: boolean}} Square */
+/**
+ * @typedef {{held: number, stale: number, other: number, filled: number, written: number, readable: number, req: string |
+ *   null, mixed: boolean}} Square
+ */
 
-/** What each square of the grid stands for; squares of free blocks alone are left out. @param {Pool} pool @param {Grid} grid */
+/**
+ * What each square of the grid stands for; squares of free blocks alone are left out.
+ * @param {Pool} pool
+ * @param {Grid} grid
+ */
 export function squaresOf(pool, grid) {
   /** @type {Map<number, Square>} */
   const squares = new Map();
   const at = (/** @type {number} */ id) => {
     const place = Math.floor(id / grid.per);
     let square = squares.get(place);
-    if (!square) squares.set(place, (square = { held: 0, stale: 0, other: 0, filled: 0, written: 0, readable: 0, req: null, mixed: false }));
+    if (!square)
+      squares.set(
+        place,
+        (square = { held: 0, stale: 0, other: 0, filled: 0, written: 0, readable: 0, req: null, mixed: false }),
+      );
     return square;
   };
   for (const entry of pool.held.values()) {
@@ -111,7 +132,8 @@ export function squaresOf(pool, grid) {
 }
 
 /**
- * @param {CanvasRenderingContext2D} context @param {Palette} palette @param {View} view @param {Pool} pool @param {Grid} grid
+ * @param {CanvasRenderingContext2D} context @param {Palette} palette @param {View} view @param {Pool} pool @param {Grid}
+ *   grid
  */
 export function paintPool(context, palette, view, pool, grid) {
   const { size, columns, per } = grid;
@@ -127,7 +149,16 @@ export function paintPool(context, palette, view, pool, grid) {
     context.fillRect(x, y, side, side);
     if (size >= 8) context.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
   }
-  for (const [place, square] of squares) paintSquare(context, palette, view, { x: (place % columns) * size, y: Math.floor(place / columns) * size, side }, square, pool.blockSize, per);
+  for (const [place, square] of squares)
+    paintSquare(
+      context,
+      palette,
+      view,
+      { x: (place % columns) * size, y: Math.floor(place / columns) * size, side },
+      square,
+      pool.blockSize,
+      per,
+    );
   context.strokeStyle = palette.token('edge'); // block 0: crossed out
   context.strokeRect(0.5, 0.5, side - 1, side - 1);
   context.beginPath();
@@ -181,7 +212,16 @@ function paintSquare(context, palette, view, { x, y, side }, square, blockSize, 
   }
 }
 
-/** Squares too small for an outline are darkened. @param {CanvasRenderingContext2D} context @param {string} ink @param {number} alpha @param {number} x @param {number} y @param {number} wide @param {number} [high] */
+/**
+ * Squares too small for an outline are darkened.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} ink
+ * @param {number} alpha
+ * @param {number} x
+ * @param {number} y
+ * @param {number} wide
+ * @param {number} [high]
+ */
 function shade(context, ink, alpha, x, y, wide, high = wide) {
   context.globalAlpha = alpha;
   context.fillStyle = ink;
@@ -189,7 +229,14 @@ function shade(context, ink, alpha, x, y, wide, high = wide) {
   context.globalAlpha = 1;
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Look} look @param {string} text @param {number} x @param {number} y @param {number} side */
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Look} look
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {number} side
+ */
 function letter(context, look, text, x, y, side) {
   if ([...text].length > 1) return;
   context.font = '700 12px monospace';

@@ -11,7 +11,9 @@ import { requestTag } from '../tag.js';
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/trace/layout.js').TableModel} TableModel */
 
-/** @typedef {(tables: TableModel[], view: View, big: boolean, sizes: Map<string, number>, stage: string) => unknown} Panel */
+/**
+ * @typedef {(tables: TableModel[], view: View, big: boolean, sizes: Map<string, number>, stage: string) => unknown} Panel
+ */
 
 /** Stale blocks that are named one by one. */
 const MOST_STALE = 24;
@@ -22,7 +24,9 @@ export function kvCache(plain) {
     const blockSizes = /** @type {number[]} */ (view.constants.block_size ?? []);
     // The layout in use is `slot_byte_offsets` already.
     const twin = `byte_offsets_${String(view.constants.kv_layout).toLowerCase()}`;
-    const others = tables.filter((table) => table.axis !== 'stale_block_idx').map((table) => ({ ...table, lines: table.lines.filter((line) => line.space !== twin) }));
+    const others = tables
+      .filter((table) => table.axis !== 'stale_block_idx')
+      .map((table) => ({ ...table, lines: table.lines.filter((line) => line.space !== twin) }));
     return html`${blockSizes.map((_, group) => groupMap(view, group, big))}${stale(view)}${legend(view, big)}
       ${big ? html`${usage(view)}<div class="further">${plain(others, view, big, sizes, stage)}</div>` : nothing}`;
   };
@@ -37,9 +41,20 @@ function groupMap(view, group, big) {
   const written = writtenSlots(view, group);
   const words = t('kv.caption', { size: pool.blockSize, bytes: constants.bytes_per_slot, layout: constants.kv_layout });
   const isSame = blockSizes.every((size) => size === blockSizes[0]);
-  return html`<div class="kv-group" data-kv-group=${group} @pw-kv-zoom=${onZoom} @pw-kv-sight=${onSight} @pw-kv-words=${onWords}>
-    ${many || big ? html`<p class="caption">${many ? html`<b>${constants.group_names?.[group] ?? group}</b> ` : nothing}${words}${many && !isSame ? html` <span class="label">${t('exactness.illustrative')}</span>` : nothing}</p>` : nothing}
-    ${big ? html`<pw-pool .data=${{ view, pool }}></pw-pool><p class="readout" data-readout data-hint=${t('kv.readout')}></p>` : nothing}
+  return html`<div class="kv-group" data-kv-group=${group} @pw-kv-zoom=${onZoom} @pw-kv-sight=${onSight}
+    @pw-kv-words=${onWords}>
+    ${
+      many || big
+        ? html`<p
+      class="caption">${many ? html`<b>${constants.group_names?.[group] ?? group}</b> ` : nothing}${words}${many && !isSame ? html` <span class="label">${t('exactness.illustrative')}</span>` : nothing}</p>`
+        : nothing
+    }
+    ${
+      big
+        ? html`<pw-pool .data=${{ view, pool }}></pw-pool><p class="readout" data-readout
+      data-hint=${t('kv.readout')}></p>`
+        : nothing
+    }
     <pw-kv .data=${{ view, big, pool, written }}></pw-kv>
     ${big ? slotBytes(view, pool, written) : nothing}
   </div>`;
@@ -63,7 +78,8 @@ function onWords({ currentTarget, detail }) {
   const line = currentTarget.querySelector('.readout');
   if (!line) return;
   const resting = (/** @type {string} */ name) => /** @type {any} */ (currentTarget.querySelector(name))?.resting;
-  line.textContent = detail.words || resting('pw-pool') || resting('pw-kv') || /** @type {HTMLElement} */ (line).dataset.hint;
+  line.textContent =
+    detail.words || resting('pw-pool') || resting('pw-kv') || /** @type {HTMLElement} */ (line).dataset.hint;
 }
 
 /** @param {View} view @param {boolean} big */
@@ -75,10 +91,22 @@ function legend({ t, constants, step }, big) {
     ...(constants.num_speculative_tokens > 0 ? [['w x', 'rejected']] : []),
     ['e', 'empty'],
   ];
-  const isBeyond31 = (constants.block_size ?? []).some((/** @type {number} */ size) => blockAt31(constants.num_blocks_in_pool, size * constants.bytes_per_slot) !== null);
-  const blocks = big ? [['null', 'null'], ['free', 'free'], ...(step.space('stale_block_ids')?.size ? [['stale', 'stale']] : []), ...((constants.block_size ?? []).length > 1 ? [['other', 'other']] : []), ...(isBeyond31 ? [['31', 'byte31']] : [])] : [];
-  const item = (/** @type {string} */ look, /** @type {string} */ name) => html`<span data-legend=${name}><i class="slot ${look}"></i>${t(`kv.legend.${name}`)}</span>`;
-  return html`<p class="legend">${big ? html`<b>${t('kv.legend.slots')}</b>` : nothing}${kinds.map(([look, name]) => item(look, name))}</p>${big ? html`<p class="legend"><b>${t('kv.legend.blocks')}</b>${blocks.map(([look, name]) => item(`block-${look}`, name))}</p>` : nothing}`;
+  const isBeyond31 = (constants.block_size ?? []).some(
+    (/** @type {number} */ size) => blockAt31(constants.num_blocks_in_pool, size * constants.bytes_per_slot) !== null,
+  );
+  const blocks = big
+    ? [
+        ['null', 'null'],
+        ['free', 'free'],
+        ...(step.space('stale_block_ids')?.size ? [['stale', 'stale']] : []),
+        ...((constants.block_size ?? []).length > 1 ? [['other', 'other']] : []),
+        ...(isBeyond31 ? [['31', 'byte31']] : []),
+      ]
+    : [];
+  const item = (/** @type {string} */ look, /** @type {string} */ name) =>
+    html`<span data-legend=${name}><i class="slot ${look}"></i>${t(`kv.legend.${name}`)}</span>`;
+  return html`<p
+    class="legend">${big ? html`<b>${t('kv.legend.slots')}</b>` : nothing}${kinds.map(([look, name]) => item(look, name))}</p>${big ? html`<p class="legend"><b>${t('kv.legend.blocks')}</b>${blocks.map(([look, name]) => item(`block-${look}`, name))}</p>` : nothing}`;
 }
 
 /** Blocks that nobody holds, with the K and V of their last owner still in them. @param {View} view */
@@ -87,5 +115,9 @@ function stale(view) {
   const owners = view.step.space('stale_block_req_ids');
   if (!ids || ids.size === 0) return nothing;
   const shown = Array.from({ length: Math.min(ids.size, MOST_STALE) }, (_, place) => place);
-  return html`<p class="stale-blocks" data-stale-blocks>${view.t('kv.stale')} ${shown.map((place) => html`<span class="chip c" tabindex="-1" data-cell=${cellKey('stale_block_ids', [place])} data-state="stale"><span class="v">${ids.get([place])}</span></span>${requestTag(view, String(owners?.get([place])))}`)}${ids.size > shown.length ? view.t('inspector.more', { n: ids.size - shown.length }) : nothing}</p>`;
+  return html`<p class="stale-blocks" data-stale-blocks>${view.t('kv.stale')} ${shown.map(
+    (place) => html`<span
+    class="chip c" tabindex="-1" data-cell=${cellKey('stale_block_ids', [place])} data-state="stale"><span
+    class="v">${ids.get([place])}</span></span>${requestTag(view, String(owners?.get([place])))}`,
+  )}${ids.size > shown.length ? view.t('inspector.more', { n: ids.size - shown.length }) : nothing}</p>`;
 }

@@ -52,12 +52,18 @@ export class PoolMap extends HTMLElement {
 
   /** @param {{view: View, pool: Pool}} data */
   set data(data) {
-    if (this.#data?.view.links !== data.view.links) this.#caret = data.pool.entries.length > 0 ? data.pool.id(data.pool.entries[0]) : 0;
+    if (this.#data?.view.links !== data.view.links)
+      this.#caret = data.pool.entries.length > 0 ? data.pool.id(data.pool.entries[0]) : 0;
     this.#data = data;
     this.#draw();
   }
 
-  /** What is looked at anywhere on the page. @param {import('../../core/trace/links.js').Links} links @param {Uint8Array | null} lit @param {Record<string, any>} coordinates */
+  /**
+   * What is looked at anywhere on the page.
+   * @param {import('../../core/trace/links.js').Links} links
+   * @param {Uint8Array | null} lit
+   * @param {Record<string, any>} coordinates
+   */
   lights(links, lit, coordinates) {
     this.#lit.clear();
     const pool = this.#data?.pool;
@@ -96,9 +102,20 @@ export class PoolMap extends HTMLElement {
     const every = Math.ceil(20 / grid.size);
     const labels = Array.from({ length: Math.ceil(grid.rows / every) }, (_, place) => place * every);
     render(
-      html`<div class="pool-ids" aria-hidden="true" .style=${`height:${high}px`}>${labels.map((row) => html`<span .style=${`top:${row * grid.size}px`}>${row * grid.columns * grid.per}</span>`)}</div>
-        <div class="pool-squares" tabindex="0" role="slider" data-pool=${pool.group} aria-label=${view.t('kv.pool.label', { n: pool.numBlocks })} aria-orientation="horizontal" aria-valuemin="0" aria-valuemax=${pool.numBlocks - 1} aria-valuenow=${this.#caret} aria-valuetext=${this.#words(this.#caret)} .style=${`width:${grid.columns * grid.size}px;height:${high}px`}><canvas></canvas><canvas></canvas></div>
-        ${grid.per > 1 ? html`<p class="pool-note" data-per=${grid.per}>${view.t('kv.pool.per', { n: grid.per })}</p>` : nothing}`,
+      html`<div class="pool-ids" aria-hidden="true" .style=${`height:${high}px`}>${labels.map(
+        (row) => html`<span
+        .style=${`top:${row * grid.size}px`}>${row * grid.columns * grid.per}</span>`,
+      )}</div>
+        <div class="pool-squares" tabindex="0" role="slider" data-pool=${pool.group}
+          aria-label=${view.t('kv.pool.label', { n: pool.numBlocks })} aria-orientation="horizontal" aria-valuemin="0"
+          aria-valuemax=${pool.numBlocks - 1} aria-valuenow=${this.#caret} aria-valuetext=${this.#words(this.#caret)}
+          .style=${`width:${grid.columns * grid.size}px;height:${high}px`}><canvas></canvas><canvas></canvas></div>
+        ${
+          grid.per > 1
+            ? html`<p class="pool-note"
+          data-per=${grid.per}>${view.t('kv.pool.per', { n: grid.per })}</p>`
+            : nothing
+        }`,
       this,
     );
     const [base, overlay] = this.querySelectorAll('canvas');
@@ -144,7 +161,11 @@ export class PoolMap extends HTMLElement {
     if (this.#hover >= 0) ring(this.#hover, 'pin', 2);
   }
 
-  /** A line over the squares whose blocks are in sight below. @param {CanvasRenderingContext2D} context @param {string} colour */
+  /**
+   * A line over the squares whose blocks are in sight below.
+   * @param {CanvasRenderingContext2D} context
+   * @param {string} colour
+   */
   #bracket(context, colour) {
     const { size, columns, per } = /** @type {import('../../core/kv/layout.js').Grid} */ (this.#grid);
     const [first, last] = [Math.floor(this.#sight.first / per), Math.floor(this.#sight.last / per)];
@@ -181,7 +202,8 @@ export class PoolMap extends HTMLElement {
   #cell(id) {
     const { pool, view } = /** @type {{view: View, pool: Pool}} */ (this.#data);
     const per = this.#grid?.per ?? 1;
-    const entry = per === 1 ? pool.held.get(id) : pool.entries.find((one) => Math.floor(pool.id(one) / per) === Math.floor(id / per));
+    const entry =
+      per === 1 ? pool.held.get(id) : pool.entries.find((one) => Math.floor(pool.id(one) / per) === Math.floor(id / per));
     if (entry !== undefined) return { space: 'kv_block_ids', at: [entry], step: view.index };
     const place = pool.stale.get(id);
     return place === undefined ? null : { space: 'stale_block_ids', at: [place], step: view.index };
@@ -227,7 +249,14 @@ export class PoolMap extends HTMLElement {
     if (!grid || !this.#data || event.shiftKey || event.ctrlKey || event.altKey || event.metaKey) return;
     const last = this.#data.pool.numBlocks - 1;
     const line = grid.columns * grid.per;
-    const by = /** @type {Record<string, number>} */ ({ ArrowLeft: -grid.per, ArrowRight: grid.per, ArrowUp: -line, ArrowDown: line, Home: -Infinity, End: Infinity })[event.key];
+    const by = /** @type {Record<string, number>} */ ({
+      ArrowLeft: -grid.per,
+      ArrowRight: grid.per,
+      ArrowUp: -line,
+      ArrowDown: line,
+      Home: -Infinity,
+      End: Infinity,
+    })[event.key];
     if (event.key === 'Enter') this.#pin(this.#caret);
     else if (by === undefined) return;
     else {
@@ -239,7 +268,12 @@ export class PoolMap extends HTMLElement {
   }
 }
 
-/** Makes a canvas that large, sharp and empty. @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
+/**
+ * Makes a canvas that large, sharp and empty.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ */
 function fitted(canvas, width, height) {
   const scale = (devicePixelRatio || 1) * zoomOf(canvas);
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));

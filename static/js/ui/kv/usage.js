@@ -14,20 +14,31 @@ export function usage(view) {
   if (!use) return nothing;
   const { t } = view;
   const bytes = (/** @type {number} */ slots) => groupDigits(slots * use.bytes_per_slot);
-  const cell = (/** @type {number} */ slots, /** @type {string} */ name) => html`<td class="num" data-slots=${name}>${groupDigits(slots)}<span class="bytes-of">${t('kv.use.bytes', { bytes: bytes(slots) })}</span></td>`;
+  const cell = (/** @type {number} */ slots, /** @type {string} */ name) =>
+    html`<td class="num" data-slots=${name}>${groupDigits(slots)}<span
+      class="bytes-of">${t('kv.use.bytes', { bytes: bytes(slots) })}</span></td>`;
   return html`<div class="usage" data-usage>
     <p>${t('kv.use.pool', { used: use.num_used_blocks, all: use.num_blocks, free: use.num_free_blocks, stale: use.num_stale_blocks })}</p>
     <div class="scroll" role="region" tabindex="0" aria-label=${t('kv.use.label')}><table>
-      <thead><tr><th scope="col">${t('kv.use.group')}</th><th scope="col">${t('kv.use.blocks')}</th><th scope="col">${t('kv.use.held')}</th><th scope="col"><i class="swatch filled"></i>${t('kv.use.filled')}</th><th scope="col"><i class="swatch waste"></i>${t('kv.use.waste')}</th><th scope="col"><i class="swatch reserved"></i>${t('kv.use.reserved')}</th><td></td></tr></thead>
-      <tbody>${use.groups.map((/** @type {Record<string, any>} */ group) => html`<tr data-usage-group=${group.name}><th scope="row">${group.name}</th><td class="num">${groupDigits(group.num_blocks)}</td>${cell(group.num_slots, 'held')}${cell(group.num_filled_slots, 'filled')}${cell(group.num_waste_slots, 'waste')}${cell(group.num_reserved_slots, 'reserved')}<td class="meter-cell">${meter(group)}</td></tr>`)}</tbody>
+      <thead><tr><th scope="col">${t('kv.use.group')}</th><th scope="col">${t('kv.use.blocks')}</th><th
+        scope="col">${t('kv.use.held')}</th><th scope="col"><i class="swatch filled"></i>${t('kv.use.filled')}</th><th
+        scope="col"><i class="swatch waste"></i>${t('kv.use.waste')}</th><th scope="col"><i
+        class="swatch reserved"></i>${t('kv.use.reserved')}</th><td></td></tr></thead>
+      <tbody>${use.groups.map(
+        (/** @type {Record<string, any>} */ group) => html`<tr data-usage-group=${group.name}><th
+        scope="row">${group.name}</th><td
+        class="num">${groupDigits(group.num_blocks)}</td>${cell(group.num_slots, 'held')}${cell(group.num_filled_slots, 'filled')}${cell(group.num_waste_slots, 'waste')}${cell(group.num_reserved_slots, 'reserved')}<td class="meter-cell">${meter(group)}</td></tr>`,
+      )}</tbody>
     </table></div>
   </div>`;
 }
 
 /** The slots of a group as parts of what reserving would take. @param {Record<string, any>} group */
 function meter(group) {
-  const part = (/** @type {number} */ slots) => `width:${(slots / Math.max(1, group.num_reserved_slots, group.num_slots)) * 100}%`;
-  return html`<span class="meter" aria-hidden="true"><span .style=${part(group.num_filled_slots)}></span><span class="waste" .style=${part(group.num_waste_slots)}></span></span>`;
+  const part = (/** @type {number} */ slots) =>
+    `width:${(slots / Math.max(1, group.num_reserved_slots, group.num_slots)) * 100}%`;
+  return html`<span class="meter" aria-hidden="true"><span .style=${part(group.num_filled_slots)}></span><span class="waste"
+    .style=${part(group.num_waste_slots)}></span></span>`;
 }
 
 /**
@@ -37,7 +48,8 @@ function meter(group) {
 export function slotBytes(view, pool, written) {
   const { t, step, constants } = view;
   const { group, blockSize } = pool;
-  const slotOf = (/** @type {number | null | undefined} */ token) => (token === null || token === undefined ? NaN : Number(step.space('slot_mappings')?.get([group, token])));
+  const slotOf = (/** @type {number | null | undefined} */ token) =>
+    token === null || token === undefined ? NaN : Number(step.space('slot_mappings')?.get([group, token]));
   const pinned = tokenOf(view);
   const token = slotOf(pinned) >= 0 ? pinned : [...written.values()][0];
   const slot = slotOf(token);
@@ -47,18 +59,26 @@ export function slotBytes(view, pool, written) {
     const value = space?.get(at);
     if (!space || isNull(value)) return nothing;
     const isUsed = constants.kv_layout === name;
-    return html`<li><b>${name}</b> <span class="c" tabindex="0" data-cell=${cellKey(space.name, at)}><span class="v">${groupDigits(Number(value))}</span></span> <span class="soft">${words}${isUsed ? t('kv.bytes.in_use') : ''}</span></li>`;
+    return html`<li><b>${name}</b> <span class="c" tabindex="0" data-cell=${cellKey(space.name, at)}><span
+      class="v">${groupDigits(Number(value))}</span></span> <span
+      class="soft">${words}${isUsed ? t('kv.bytes.in_use') : ''}</span></li>`;
   };
   return html`<div class="kv-bytes" data-kv-bytes>
-    ${slot >= 0
-      ? html`<p>${t('kv.bytes.slot', { slot: String(slot), block: String(Math.floor(slot / blockSize)), offset: String(slot % blockSize) })}</p>
+    ${
+      slot >= 0
+        ? html`<p>${t('kv.bytes.slot', { slot: String(slot), block: String(Math.floor(slot / blockSize)), offset: String(slot % blockSize) })}</p>
         <ul>${layout('NHD', t('kv.bytes.nhd', { bytes: constants.bytes_per_head }))}${layout('HND', t('kv.bytes.hnd', { bytes: blockSize * constants.bytes_per_head }))}</ul>`
-      : nothing}
+        : nothing
+    }
     <p data-mark31>${mark31(view, pool)}</p>
   </div>`;
 }
 
-/** Where byte offsets outgrow 32 bits, which slot ids usually do not. @param {View} view @param {import('../../core/kv/pool.js').Pool} pool */
+/**
+ * Where byte offsets outgrow 32 bits, which slot ids usually do not.
+ * @param {View} view
+ * @param {import('../../core/kv/pool.js').Pool} pool
+ */
 function mark31({ t, constants }, { numBlocks, blockSize }) {
   const blockBytes = blockSize * constants.bytes_per_slot;
   const block = blockAt31(numBlocks, blockBytes);

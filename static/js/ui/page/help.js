@@ -50,7 +50,10 @@ const TALK_KEYS = [
 
 /** @param {import('../../core/i18n.js').Translate} t @param {(string | string[])[][]} keys */
 function keyTable(t, keys) {
-  return html`<table><tbody>${keys.map(([names, what]) => html`<tr><th scope="row">${/** @type {string[]} */ (names).map((key) => html`<kbd>${key === 'number' ? t('key.number') : key}</kbd> `)}</th><td>${t(`key.${what}`)}</td></tr>`)}</tbody></table>`;
+  return html`<table><tbody>${keys.map(
+    ([names, what]) => html`<tr><th
+    scope="row">${/** @type {string[]} */ (names).map((key) => html`<kbd>${key === 'number' ? t('key.number') : key}</kbd> `)}</th><td>${t(`key.${what}`)}</td></tr>`,
+  )}</tbody></table>`;
 }
 
 export class HelpSheet extends HTMLElement {
@@ -64,11 +67,17 @@ export class HelpSheet extends HTMLElement {
         ${keyTable(t, SCHEDULE_KEYS)}
         <h3>${t('help.present')}</h3>
         ${keyTable(t, TALK_KEYS)}
-        <label class="switch"><input type="checkbox" .checked=${singleKeys} @change=${(/** @type {Event} */ event) => say(this, 'single-keys', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t('help.single_keys')}</label>
+        <label class="switch"><input type="checkbox" .checked=${singleKeys}
+          @change=${(/** @type {Event} */ event) => say(this, 'single-keys', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t('help.single_keys')}</label>
         <h3>${t('help.light')}</h3>
-        <ul class="light"><li><span class="sample" data-lit="self">12</span> ${t('help.light.self')}</li><li><span class="sample" data-lit="input">12</span> ${t('help.light.input')}</li><li><span class="sample" data-lit="output">12</span> ${t('help.light.output')}</li><li><span class="sample" data-lit="walk">12</span> ${t('help.light.walk')}</li><li><span class="sample" data-lit="control">12</span> ${t('help.light.control')}</li></ul>
+        <ul class="light"><li><span class="sample" data-lit="self">12</span> ${t('help.light.self')}</li><li><span
+          class="sample" data-lit="input">12</span> ${t('help.light.input')}</li><li><span class="sample"
+          data-lit="output">12</span> ${t('help.light.output')}</li><li><span class="sample"
+          data-lit="walk">12</span> ${t('help.light.walk')}</li><li><span class="sample"
+          data-lit="control">12</span> ${t('help.light.control')}</li></ul>
         <h3>${t('help.states')}</h3>
-        <ul class="light">${['stale', 'freed', 'unused', 'padding', 'null', 'unknown', 'not_local'].map((state) => html`<li><span class="sample c" data-state=${state}><span class="v">${state === 'unknown' ? '?' : state === 'padding' ? '-1' : state === 'null' ? '0' : '44'}</span></span> <b>${t(`state.${state}`)}</b> ${t(`state.${state}.what`)}</li>`)}</ul>
+        <ul
+          class="light">${['stale', 'freed', 'unused', 'padding', 'null', 'unknown', 'not_local'].map((state) => html`<li><span class="sample c" data-state=${state}><span class="v">${state === 'unknown' ? '?' : state === 'padding' ? '-1' : state === 'null' ? '0' : '44'}</span></span> <b>${t(`state.${state}`)}</b> ${t(`state.${state}.what`)}</li>`)}</ul>
         <form method="dialog"><button class="btn main">${t('help.close')}</button></form>
       </dialog>`,
       this,

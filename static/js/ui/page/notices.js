@@ -14,7 +14,12 @@ export class Notices extends HTMLElement {
     const { t } = view;
     const stopped = view.stopped;
     render(
-      html`${stopped && view.index < stopped.step && view.mode === 'board' ? html`<p class="notice warn" data-notice="stopped"><b>${t('notice.stopped', { step: stopped.step })}</b> ${stopped.message}</p>` : nothing}
+      html`${
+        stopped && view.index < stopped.step && view.mode === 'board'
+          ? html`<p class="notice warn"
+        data-notice="stopped"><b>${t('notice.stopped', { step: stopped.step })}</b> ${stopped.message}</p>`
+          : nothing
+      }
         ${view.mode !== 'board' && view.faults.length > 0 ? cannotRun(view) : nothing}
         ${view.notices.map((notice) => this.#notice(view, notice))}`,
       this,
@@ -27,17 +32,36 @@ export class Notices extends HTMLElement {
     const { t } = view;
     const { kind, message, again, draft } = notice;
     return html`<p class="notice ${again ? 'warn' : ''}" data-notice=${kind}>${message}
-      ${again ? html`<button type="button" class="btn main" data-retry @click=${() => say(this, 'retry')}>${t('notice.retry')}</button>` : nothing}
-      ${draft ? html`<button type="button" class="btn" @click=${() => say(this, 'restore', { kind, draft })}>${t(RESTORE[kind])}</button>` : nothing}
-      ${again ? nothing : html`<button type="button" class="btn" aria-label=${t('notice.dismiss')} @click=${() => say(this, 'dismiss', { kind })}>×</button>`}</p>`;
+      ${
+        again
+          ? html`<button type="button" class="btn main" data-retry
+        @click=${() => say(this, 'retry')}>${t('notice.retry')}</button>`
+          : nothing
+      }
+      ${
+        draft
+          ? html`<button type="button" class="btn"
+        @click=${() => say(this, 'restore', { kind, draft })}>${t(RESTORE[kind])}</button>`
+          : nothing
+      }
+      ${
+        again
+          ? nothing
+          : html`<button type="button" class="btn" aria-label=${t('notice.dismiss')}
+        @click=${() => say(this, 'dismiss', { kind })}>×</button>`
+      }</p>`;
   }
 }
 
-/** Where there is no grid that would show it at its cell: why the schedule cannot be run. @param {import('../view.js').View} view */
+/**
+ * Where there is no grid that would show it at its cell: why the schedule cannot be run.
+ * @param {import('../view.js').View} view
+ */
 function cannotRun({ t, faults, draft, hasBoard }) {
   const [first, ...more] = faults;
   const { step } = placeOf(draft, first);
-  return html`<p class="notice warn" data-notice="cannot-run"><span><b>${t('notice.cannot_run')}</b> ${step === null ? nothing : html`${t('step.now', { step })}: `}${first.message} ${more.length > 0 ? t('notice.cannot_run.more', { n: more.length }) : nothing} ${hasBoard ? t('notice.cannot_run.shown') : nothing}</span></p>`;
+  return html`<p class="notice warn"
+    data-notice="cannot-run"><span><b>${t('notice.cannot_run')}</b> ${step === null ? nothing : html`${t('step.now', { step })}: `}${first.message} ${more.length > 0 ? t('notice.cannot_run.more', { n: more.length }) : nothing} ${hasBoard ? t('notice.cannot_run.shown') : nothing}</span></p>`;
 }
 
 customElements.define('pw-notices', Notices);

@@ -1,5 +1,8 @@
 // @ts-check
-/** What the page around the elements says of its state: attributes for the style sheets, the title, whether a draft is kept. */
+/**
+ * What the page around the elements says of its state: attributes for the style sheets, the title, whether a draft is
+ * kept.
+ */
 
 /** @typedef {import('../view.js').View} View */
 
@@ -19,7 +22,8 @@ export function drawState(root, view) {
   root.setAttribute('data-ready', '');
   const title = view.draft.title || t(view.isNothing ? 'scenario.nothing' : 'scenario.untitled');
   for (const element of document.querySelectorAll('[data-title]')) write(element, title);
-  for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-edited]'))) element.hidden = !view.isEdited;
+  for (const element of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-edited]')))
+    element.hidden = !view.isEdited;
   for (const element of document.querySelectorAll('[data-kept]')) {
     write(element, t(view.isKept ? 'scenario.kept' : 'scenario.not_kept'));
     element.toggleAttribute('data-lost', !view.isKept);
@@ -33,7 +37,11 @@ function write(element, words) {
   if (element.textContent !== words) element.textContent = words;
 }
 
-/** The pointer says so while an answer is awaited that does not come at once. @param {HTMLElement} root @param {boolean} isBusy */
+/**
+ * The pointer says so while an answer is awaited that does not come at once.
+ * @param {HTMLElement} root
+ * @param {boolean} isBusy
+ */
 function sayLate(root, isBusy) {
   if (isBusy === late > 0) return;
   clearTimeout(late);

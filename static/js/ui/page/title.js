@@ -1,5 +1,8 @@
 // @ts-check
-/** The title of the scenario in the line at the top, and under it, when asked for, what it is about: both are edited in place. */
+/**
+ * The title of the scenario in the line at the top, and under it, when asked for, what it is about: both are edited in
+ * place.
+ */
 import { html, render } from '../../../vendor/lit-html/lit-html.js';
 import { say } from '../view.js';
 
@@ -39,11 +42,14 @@ export class Title extends HTMLElement {
 
   #draw() {
     const { t, draft } = /** @type {import('../view.js').View} */ (this.#view);
-    const change = (/** @type {string} */ kind) => (/** @type {Event} */ event) => say(this, 'edit', { kind, text: /** @type {HTMLInputElement} */ (event.target).value });
+    const change = (/** @type {string} */ kind) => (/** @type {Event} */ event) =>
+      say(this, 'edit', { kind, text: /** @type {HTMLInputElement} */ (event.target).value });
     const [title, description] = [draft.title ?? '', draft.description ?? ''];
     render(
-      html`<label>${t('title.title')}<input autofocus maxlength=${MOST_TITLE} autocomplete="off" .value=${title} .defaultValue=${title} placeholder=${t('scenario.untitled')} @change=${change('title')}></label>
-        <label>${t('title.description')}<textarea rows="4" maxlength=${MOST_DESCRIPTION} .value=${description} .defaultValue=${description} @change=${change('description')}></textarea></label>`,
+      html`<label>${t('title.title')}<input autofocus maxlength=${MOST_TITLE} autocomplete="off" .value=${title}
+        .defaultValue=${title} placeholder=${t('scenario.untitled')} @change=${change('title')}></label>
+        <label>${t('title.description')}<textarea rows="4" maxlength=${MOST_DESCRIPTION} .value=${description}
+          .defaultValue=${description} @change=${change('description')}></textarea></label>`,
       this.#box,
     );
   }
@@ -67,9 +73,13 @@ export class Title extends HTMLElement {
   #toggled({ newState }) {
     if (newState !== 'closed') return;
     const kinds = ['title', 'description'];
-    const fields = /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */ (this.#box.querySelectorAll('input, textarea'));
-    for (const [place, field] of fields.entries()) if (field.value !== field.defaultValue) say(this, 'edit', { kind: kinds[place], text: field.value });
-    if (this.#box.contains(document.activeElement) || document.activeElement === document.body) this.querySelector('button')?.focus();
+    const fields = /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */ (
+      this.#box.querySelectorAll('input, textarea')
+    );
+    for (const [place, field] of fields.entries())
+      if (field.value !== field.defaultValue) say(this, 'edit', { kind: kinds[place], text: field.value });
+    if (this.#box.contains(document.activeElement) || document.activeElement === document.body)
+      this.querySelector('button')?.focus();
   }
 }
 

@@ -13,11 +13,14 @@ export function connectButtons(schedule) {
     const view = schedule.view;
     if (!button || !view) return;
     const { goStep, edit, req, step, requestMenu, stepMenu, stay, notice } = button.dataset;
-    if ((edit !== undefined && stay === undefined) || notice !== undefined) schedule.want(afterButton(view, button, schedule.selection.anchor));
+    if ((edit !== undefined && stay === undefined) || notice !== undefined)
+      schedule.want(afterButton(view, button, schedule.selection.anchor));
     if (edit === 'add-request' || edit === 'add-step') schedule.ahead = [];
-    if (button.dataset.menu !== undefined) openMenuOf(schedule, /** @type {HTMLInputElement} */ (button.previousElementSibling));
+    if (button.dataset.menu !== undefined)
+      openMenuOf(schedule, /** @type {HTMLInputElement} */ (button.previousElementSibling));
     else if (requestMenu !== undefined) open(schedule, button.ariaLabel, requestItems(view, Number(requestMenu)), button);
-    else if (stepMenu !== undefined) open(schedule, button.ariaLabel, stepItems(view, Number(stepMenu)), button, button.parentElement);
+    else if (stepMenu !== undefined)
+      open(schedule, button.ariaLabel, stepItems(view, Number(stepMenu)), button, button.parentElement);
     else if (button.dataset.nextFault !== undefined) schedule.goToFault(1);
     else if (button.dataset.new !== undefined) schedule.want('first');
     else if (button.dataset.detailsToggle !== undefined) schedule.toggleDetails();
@@ -34,10 +37,22 @@ export function openMenuOf(schedule, field) {
   if (!place || !view) return;
   const { req_id } = view.draft.requests[place.row];
   if (place.column < 0) open(schedule, view.t('request.menu', { req_id }), requestItems(view, place.row), field);
-  else open(schedule, view.t('entry.menu', { req_id, step: place.column }), cellItems(view, place), field, field.parentElement);
+  else
+    open(schedule, view.t('entry.menu', { req_id, step: place.column }), cellItems(view, place), field, field.parentElement);
 }
 
-/** @param {Schedule} schedule @param {string | null} label @param {import('./menu.js').Item[]} items @param {HTMLElement} opener @param {HTMLElement | null} [beside] */
+/**
+ * @param {Schedule} schedule
+ * @param {string | null} label
+ * @param {import('./menu.js').Item[]} items
+ * @param {HTMLElement} opener
+ * @param {HTMLElement | null} [beside]
+ */
 function open(schedule, label, items, opener, beside) {
-  /** @type {import('./menu.js').ScheduleMenu} */ (schedule.querySelector('pw-schedule-menu')).open(label ?? '', items, opener, beside ?? opener);
+  /** @type {import('./menu.js').ScheduleMenu} */ (schedule.querySelector('pw-schedule-menu')).open(
+    label ?? '',
+    items,
+    opener,
+    beside ?? opener,
+  );
 }

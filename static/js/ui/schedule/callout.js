@@ -20,7 +20,9 @@ const WIDE = 520;
  */
 export function placesOf(view, faults) {
   const rows = new Map(view.draft.requests.map(({ req_id }, row) => [req_id, row]));
-  const places = faults.map((fault) => placeOf(view.draft, fault)).map(({ step, reqId }) => ({ row: (reqId === null ? undefined : rows.get(reqId)) ?? -1, column: step ?? -1 }));
+  const places = faults
+    .map((fault) => placeOf(view.draft, fault))
+    .map(({ step, reqId }) => ({ row: (reqId === null ? undefined : rows.get(reqId)) ?? -1, column: step ?? -1 }));
   const unique = new Map(places.map((place) => [`${place.row}|${place.column}`, place]));
   return [...unique.values()].sort((a, b) => a.column - b.column || a.row - b.row);
 }
@@ -32,7 +34,9 @@ export function placesOf(view, faults) {
  */
 function saidNow(view, active) {
   const at = (/** @type {Fault} */ fault) => placesOf(view, [fault])[0];
-  const own = active ? view.faults.filter((fault) => at(fault).row === active.row && at(fault).column === active.column) : [];
+  const own = active
+    ? view.faults.filter((fault) => at(fault).row === active.row && at(fault).column === active.column)
+    : [];
   if (own.length > 0) return own;
   const ofStep = active ? view.faults.filter((fault) => at(fault).row < 0 && at(fault).column === active.column) : [];
   if (ofStep.length > 0) return ofStep;
@@ -46,7 +50,14 @@ export function callout(view, active) {
   if (faults.length === 0) return nothing;
   const said = saidNow(view, active).slice(0, MOST);
   const more = faults.length - said.length;
-  return html`<div class="callout" id="schedule-faults">${said.map((fault) => faultLine(view, fault, faults.indexOf(fault)))}${more > 0 ? html`<p class="fault"><button type="button" class="btn" data-next-fault>${t('faults.next', { n: more })} <kbd>F8</kbd></button></p>` : nothing}</div>`;
+  return html`<div class="callout"
+    id="schedule-faults">${said.map((fault) => faultLine(view, fault, faults.indexOf(fault)))}${
+      more > 0
+        ? html`<p
+    class="fault"><button type="button" class="btn"
+    data-next-fault>${t('faults.next', { n: more })} <kbd>F8</kbd></button></p>`
+        : nothing
+    }</div>`;
 }
 
 /** @param {View} view @param {Fault} fault @param {number} number */
@@ -55,7 +66,12 @@ function faultLine(view, fault, number) {
   const name = step === null ? '' : view.t('step.name', { step });
   const where = name && !fault.message.toLowerCase().includes(name.toLowerCase()) ? html`<b>${name}</b> ` : nothing;
   const repair = repairs(view, fault);
-  return html`<p class="fault" data-code=${fault.code}>${where}${fault.message}${repair ? html` <button type="button" class="btn main" data-edit="fix" data-fault=${number}>${repair}</button>` : nothing}</p>`;
+  return html`<p class="fault" data-code=${fault.code}>${where}${fault.message}${
+    repair
+      ? html` <button type="button"
+    class="btn main" data-edit="fix" data-fault=${number}>${repair}</button>`
+      : nothing
+  }</p>`;
 }
 
 /**
@@ -67,7 +83,12 @@ function faultLine(view, fault, number) {
 export function anchorOf(grid, view, active) {
   const { step, reqId } = placeOf(view.draft, saidNow(view, active)[0]);
   const at = reqId === null ? '' : `[data-req="${CSS.escape(reqId)}"]`;
-  const found = at && step !== null ? grid.querySelector(`input${at}[data-step="${step}"]`) : at ? grid.querySelector(`tr${at} [data-prompt]`) : null;
+  const found =
+    at && step !== null
+      ? grid.querySelector(`input${at}[data-step="${step}"]`)
+      : at
+        ? grid.querySelector(`tr${at} [data-prompt]`)
+        : null;
   return /** @type {HTMLElement} */ (found ?? grid.querySelector(`[data-go-step="${step}"]`) ?? grid);
 }
 
@@ -84,7 +105,11 @@ export function placeCallout(box, anchor, panel) {
   const grid = /** @type {HTMLElement} */ (panel.querySelector('.plan .scroll')).getBoundingClientRect();
   const free = room.right - grid.right - GAP;
   if (free >= NARROW) {
-    Object.assign(box.style, { width: 'max-content', maxWidth: `${Math.min(free, WIDE)}px`, left: `${grid.right - plan.left + GAP}px` });
+    Object.assign(box.style, {
+      width: 'max-content',
+      maxWidth: `${Math.min(free, WIDE)}px`,
+      left: `${grid.right - plan.left + GAP}px`,
+    });
     box.style.top = `${clamp(at.top, grid.top, grid.bottom - at.height) - plan.top}px`;
     box.dataset.side = 'right';
     return;

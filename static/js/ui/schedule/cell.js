@@ -15,7 +15,12 @@ export function markWord(t, mark) {
   return mark === 'finish' ? t('schedule.finishes') : t('schedule.preempted');
 }
 
-/** What kind of work a cell is: the server's word, or a guess while it is asked. @param {View} view @param {string} reqId @param {number} step */
+/**
+ * What kind of work a cell is: the server's word, or a guess while it is asked.
+ * @param {View} view
+ * @param {string} reqId
+ * @param {number} step
+ */
 export function kindOf(view, reqId, step) {
   const said = view.isStale ? null : kindSaid(view.summary[step], view.draft.steps[step], reqId);
   return said ?? walkOf(view.draft).work(step, reqId)?.kind ?? null;
@@ -23,7 +28,8 @@ export function kindOf(view, reqId, step) {
 
 /**
  * @param {View} view
- * @param {{req_id: string, row: number, step: number, isBad: boolean, isSelected: boolean, isEntry: boolean}} cell  entry: the way into the grid for Tab
+ * @param {{req_id: string, row: number, step: number, isBad: boolean, isSelected: boolean, isEntry: boolean}} cell  entry:
+ *   the way into the grid for Tab
  */
 export function scheduleCell(view, { req_id, row, step, isBad, isSelected, isEntry }) {
   const { t, draft } = view;
@@ -33,16 +39,34 @@ export function scheduleCell(view, { req_id, row, step, isBad, isSelected, isEnt
   const text = count !== '' || !mark ? String(count) : markWord(t, mark);
   const where = walkOf(draft).where(step, row);
   const kind = count === '' ? null : kindOf(view, req_id, step);
-  const look = count !== '' ? `run ${requestClass(view, req_id)}` : mark ? `mark ${requestClass(view, req_id)}` : where === 'live' ? 'idle' : 'away';
+  const look =
+    count !== ''
+      ? `run ${requestClass(view, req_id)}`
+      : mark
+        ? `mark ${requestClass(view, req_id)}`
+        : where === 'live'
+          ? 'idle'
+          : 'away';
   const key = step === view.index ? traceCell(view, req_id) : null;
   const isDetailed = BY_REQUEST.some((field) => detailOf(draft.steps[step], field, req_id) !== undefined);
   const menu = t('entry.menu', { req_id, step });
   const words = wordsOf(view, { req_id, step, kind, isIdle: count === '' && !mark, where, isDetailed });
-  return html`<td class="${look} ${step === view.index ? 'now' : ''}" data-cell=${key ?? nothing} data-where=${where} data-mark=${mark ?? nothing} data-kind=${kind ?? nothing} ?data-detailed=${isDetailed} ?data-selected=${isSelected} title=${words || nothing}>
-    <input class="num" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="next" tabindex=${isEntry ? 0 : -1} data-step=${step} data-req=${req_id} data-row=${row} data-column=${step} .value=${text} .defaultValue=${text} placeholder=${look === 'idle' ? '·' : nothing} aria-label=${t('schedule.cell', { req_id, step })} aria-description=${(isSelected ? `${t('selection.cell')} ` : '') + words || nothing} aria-invalid=${isBad ? 'true' : nothing}><button type="button" class="more" tabindex="-1" data-menu aria-haspopup="menu" aria-label=${menu} title=${menu}><span aria-hidden="true">▾</span></button></td>`;
+  return html`<td class="${look} ${step === view.index ? 'now' : ''}" data-cell=${key ?? nothing} data-where=${where}
+    data-mark=${mark ?? nothing} data-kind=${kind ?? nothing} ?data-detailed=${isDetailed} ?data-selected=${isSelected}
+    title=${words || nothing}>
+    <input class="num" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="next"
+      tabindex=${isEntry ? 0 : -1} data-step=${step} data-req=${req_id} data-row=${row} data-column=${step} .value=${text}
+      .defaultValue=${text} placeholder=${look === 'idle' ? '·' : nothing} aria-label=${t('schedule.cell', { req_id, step })}
+      aria-description=${(isSelected ? `${t('selection.cell')} ` : '') + words || nothing}
+      aria-invalid=${isBad ? 'true' : nothing}><button type="button" class="more" tabindex="-1" data-menu
+      aria-haspopup="menu" aria-label=${menu} title=${menu}><span aria-hidden="true">▾</span></button></td>`;
 }
 
-/** What a cell is, in words. @param {View} view @param {{req_id: string, step: number, kind: string | null, isIdle: boolean, where: string, isDetailed: boolean}} cell */
+/**
+ * What a cell is, in words.
+ * @param {View} view
+ * @param {{req_id: string, step: number, kind: string | null, isIdle: boolean, where: string, isDetailed: boolean}} cell
+ */
 function wordsOf({ t, draft }, { req_id, step, kind, isIdle, where, isDetailed }) {
   const said = [];
   if (kind) said.push(t(`kind.${kind}`));

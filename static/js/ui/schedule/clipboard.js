@@ -1,5 +1,8 @@
 // @ts-check
-/** Copy, cut and paste of blocks of cells, as a spreadsheet does it. While a cell's text is edited the keys are the browser's. */
+/**
+ * Copy, cut and paste of blocks of cells, as a spreadsheet does it. While a cell's text is edited the keys are the
+ * browser's.
+ */
 import { copyBlock, pasteBlock, readBlock } from '../../core/scenario/clipboard.js';
 import { rectangle } from '../../core/scenario/selection.js';
 import { markWord } from './cell.js';
@@ -10,7 +13,11 @@ const MOST_CHARACTERS = 1 << 20;
 
 /** @param {import('./schedule.js').Schedule} schedule */
 export function connectClipboard(schedule) {
-  const isCells = (/** @type {Event} */ event) => event.target instanceof HTMLInputElement && schedule.placeOfField(event.target) !== null && schedule.editing !== event.target && !schedule.isTyped(event.target);
+  const isCells = (/** @type {Event} */ event) =>
+    event.target instanceof HTMLInputElement &&
+    schedule.placeOfField(event.target) !== null &&
+    schedule.editing !== event.target &&
+    !schedule.isTyped(event.target);
 
   /** @param {ClipboardEvent} event */
   const copy = (event) => {
@@ -18,9 +25,17 @@ export function connectClipboard(schedule) {
     if (!view || !isCells(event) || !event.clipboardData) return;
     event.preventDefault();
     const block = rectangle(schedule.selection);
-    event.clipboardData.setData('text/plain', copyBlock(view.draft, block, (mark) => markWord(view.t, mark)));
+    event.clipboardData.setData(
+      'text/plain',
+      copyBlock(view.draft, block, (mark) => markWord(view.t, mark)),
+    );
     if (event.type === 'cut') say(schedule, 'edit', { kind: 'clear', at: block });
-    schedule.tell(view.t(event.type === 'cut' ? 'clipboard.cut' : 'clipboard.copied', sizeOf(view.t, block.bottom - block.top + 1, block.right - block.left + 1)));
+    schedule.tell(
+      view.t(
+        event.type === 'cut' ? 'clipboard.cut' : 'clipboard.copied',
+        sizeOf(view.t, block.bottom - block.top + 1, block.right - block.left + 1),
+      ),
+    );
   };
   schedule.addEventListener('copy', copy);
   schedule.addEventListener('cut', copy);
@@ -36,7 +51,10 @@ export function connectClipboard(schedule) {
     say(schedule, 'edit', { kind: 'paste', at, block });
     const pasted = view.t('clipboard.pasted', sizeOf(view.t, rows, columns));
     const cut = cutRows + cutColumns > 0 ? ` ${view.t('clipboard.cut_off', sizeOf(view.t, cutRows, cutColumns))}` : '';
-    schedule.selection = { anchor: { row: at.top, column: at.left }, head: { row: at.top + rows - 1, column: at.left + columns - 1 } };
+    schedule.selection = {
+      anchor: { row: at.top, column: at.left },
+      head: { row: at.top + rows - 1, column: at.left + columns - 1 },
+    };
     schedule.tell(pasted + cut);
   });
 }

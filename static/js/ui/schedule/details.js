@@ -15,7 +15,10 @@ import { requestTag } from '../tag.js';
 import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
-/** @typedef {{name: string, label: string, value: string, placeholder?: string, hint?: unknown, edit: any, at: (string | number)[], mode?: 'numeric' | 'text'}} Field  `at`: keys of the value in the scenario, whose faults are said here */
+/**
+ * @typedef {{name: string, label: string, value: string, placeholder?: string, hint?: unknown, edit: any, at: (string |
+ *   number)[], mode?: 'numeric' | 'text'}} Field  `at`: keys of the value in the scenario, whose faults are said here
+ */
 
 /** @param {View} view @param {import('../../core/scenario/selection.js').Selection} selection */
 export function scheduleDetails(view, selection) {
@@ -44,7 +47,9 @@ function ofCell(view, req_id, step) {
   const isSaid = BY_REQUEST.some((field) => detailOf(said, field, req_id) !== undefined);
   if (count === undefined && !isSaid) {
     const where = draft.requests.findIndex((one) => one.req_id === req_id);
-    return html`<fieldset data-details="cell">${legendOf}<p class="lead">${mark ? markWord(t, mark) : t(`entry.where.${walkOf(draft).where(step, where)}`)}</p><p class="hint">${t('details.not_scheduled', { req_id, step })}</p></fieldset>`;
+    return html`<fieldset data-details="cell">${legendOf}<p
+      class="lead">${mark ? markWord(t, mark) : t(`entry.where.${walkOf(draft).where(step, where)}`)}</p><p
+      class="hint">${t('details.not_scheduled', { req_id, step })}</p></fieldset>`;
   }
   const kind = kindOf(view, req_id, step);
   const work = walkOf(draft).work(step, req_id);
@@ -66,7 +71,12 @@ function ofCell(view, req_id, step) {
   </fieldset>`;
 }
 
-/** @param {View} view @param {import('../../core/scenario/edits.js').ScenarioRequest} request @param {number} row @param {import('../../core/scenario/selection.js').Selection} selection */
+/**
+ * @param {View} view
+ * @param {import('../../core/scenario/edits.js').ScenarioRequest} request
+ * @param {number} row
+ * @param {import('../../core/scenario/selection.js').Selection} selection
+ */
 function ofRequest(view, request, row, selection) {
   const { t, draft } = view;
   const { req_id, initial } = request;
@@ -79,14 +89,21 @@ function ofRequest(view, request, row, selection) {
     <details class="aid"><summary>${t('details.text')}</summary>
       <textarea rows="2" aria-label=${t('details.text')} @input=${count}></textarea>
       <p class="hint" data-counted>${t('details.text.what')}</p>
-      <span class="offers" hidden>${['words', 'characters', 'bytes'].map((unit) => html`<button type="button" class="btn" data-unit=${unit} data-words=${t(`details.text.${unit}`)} @click=${(/** @type {Event} */ event) => useCount(event, row)}></button>`)}</span></details>
-    <label class="check"><input type="checkbox" data-detail="initial" .checked=${initial !== undefined} @change=${(/** @type {Event} */ event) => say(/** @type {Element} */ (event.target), 'edit', { kind: 'initial', row, checked: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t('details.initial')}</label>
-    ${initial === undefined
-      ? nothing
-      : html`${field(view, { name: 'initial-computed', label: t('details.computed'), value: number(initial.num_computed_tokens), placeholder: String(walkStart(request)), edit: { kind: 'initial-computed', row }, at: at('initial', 'num_computed_tokens'), mode: 'numeric' })}
+      <span class="offers" hidden>${['words', 'characters', 'bytes'].map(
+        (unit) => html`<button type="button" class="btn"
+        data-unit=${unit} data-words=${t(`details.text.${unit}`)}
+        @click=${(/** @type {Event} */ event) => useCount(event, row)}></button>`,
+      )}</span></details>
+    <label class="check"><input type="checkbox" data-detail="initial" .checked=${initial !== undefined}
+      @change=${(/** @type {Event} */ event) => say(/** @type {Element} */ (event.target), 'edit', { kind: 'initial', row, checked: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t('details.initial')}</label>
+    ${
+      initial === undefined
+        ? nothing
+        : html`${field(view, { name: 'initial-computed', label: t('details.computed'), value: number(initial.num_computed_tokens), placeholder: String(walkStart(request)), edit: { kind: 'initial-computed', row }, at: at('initial', 'num_computed_tokens'), mode: 'numeric' })}
           ${field(view, { name: 'initial-outputs', label: t('details.outputs'), value: showIds(initial.output_token_ids), placeholder: '0', hint: t('details.outputs.what'), edit: { kind: 'initial-outputs', row }, at: at('initial', 'output_token_ids') })}
           ${field(view, { name: 'initial-row', label: t('details.row'), value: number(initial.req_state_idx), placeholder: t('details.next_row'), edit: { kind: 'initial-row', row }, at: at('initial', 'req_state_idx'), mode: 'numeric' })}
-          ${groups.map((/** @type {any} */ group, /** @type {number} */ place) => field(view, { name: `initial-blocks-${place}`, label: groups.length > 1 ? t('details.blocks_of', { name: group.name ?? 'full', group: place }) : t('details.held'), value: showBlocks(initial.block_ids?.[place]), placeholder: t('details.pool'), edit: { kind: 'initial-blocks', row, group: place, num_groups: groups.length }, at: at('initial', 'block_ids', place) }))}`}
+          ${groups.map((/** @type {any} */ group, /** @type {number} */ place) => field(view, { name: `initial-blocks-${place}`, label: groups.length > 1 ? t('details.blocks_of', { name: group.name ?? 'full', group: place }) : t('details.held'), value: showBlocks(initial.block_ids?.[place]), placeholder: t('details.pool'), edit: { kind: 'initial-blocks', row, group: place, num_groups: groups.length }, at: at('initial', 'block_ids', place) }))}`
+    }
     ${fillForm(view, selection)}
   </fieldset>`;
 }
@@ -96,14 +113,38 @@ function ofStep(view, step) {
   const { t, draft } = view;
   const pairs = draft.steps[step].num_scheduled_tokens ?? [];
   const total = pairs.reduce((sum, [, count]) => sum + (Number(count) || 0), 0);
-  const move = (/** @type {string} */ req_id, /** @type {number} */ by, /** @type {string} */ key, /** @type {string} */ sign, /** @type {boolean} */ isOff) =>
-    html`<button type="button" class="btn" data-order=${by} aria-disabled=${isOff ? 'true' : nothing} aria-label=${t(key, { req_id })} title=${t(key, { req_id })} @click=${(/** @type {Event} */ event) => !isOff && say(/** @type {Element} */ (event.currentTarget), 'edit', { kind: 'order', step, req_id, by })}><span aria-hidden="true">${sign}</span></button>`;
-  const marks = /** @type {[string, string][]} */ ([['finished_req_ids', 'details.finished'], ['preempted_req_ids', 'details.preempted']]).map(([list, key]) => [t(key), draft.steps[step][list] ?? []]);
+  const move = (
+    /** @type {string} */ req_id,
+    /** @type {number} */ by,
+    /** @type {string} */ key,
+    /** @type {string} */ sign,
+    /** @type {boolean} */ isOff,
+  ) =>
+    html`<button type="button" class="btn" data-order=${by} aria-disabled=${isOff ? 'true' : nothing}
+      aria-label=${t(key, { req_id })} title=${t(key, { req_id })}
+      @click=${(/** @type {Event} */ event) => !isOff && say(/** @type {Element} */ (event.currentTarget), 'edit', { kind: 'order', step, req_id, by })}><span aria-hidden="true">${sign}</span></button>`;
+  const marks = /** @type {[string, string][]} */ ([
+    ['finished_req_ids', 'details.finished'],
+    ['preempted_req_ids', 'details.preempted'],
+  ]).map(([list, key]) => [t(key), draft.steps[step][list] ?? []]);
   return html`<fieldset data-details="step"><legend>${t('step.now', { step })}</legend>
     <p class="lead">${t('details.budget', { n: total, limit: draft.config?.max_num_batched_tokens ?? 64 })}</p>
-    ${pairs.length === 0 ? nothing : html`<p class="hint">${t('details.order.what')}</p>
-      <ol class="order-list">${pairs.map(([req_id, count], place) => html`<li><span class="one">${requestTag(view, req_id)}</span><span class="num">${count}</span>${move(req_id, -1, 'details.sooner', '↑', place === 0)}${move(req_id, 1, 'details.later', '↓', place === pairs.length - 1)}</li>`)}</ol>`}
-    ${marks.map(([label, names]) => (names.length > 0 ? html`<p class="marks"><span>${label}</span> ${/** @type {any} */ (names).map((/** @type {string} */ req_id) => requestTag(view, req_id))}</p>` : nothing))}
+    ${
+      pairs.length === 0
+        ? nothing
+        : html`<p class="hint">${t('details.order.what')}</p>
+      <ol class="order-list">${pairs.map(
+        ([req_id, count], place) => html`<li><span
+        class="one">${requestTag(view, req_id)}</span><span
+        class="num">${count}</span>${move(req_id, -1, 'details.sooner', '↑', place === 0)}${move(req_id, 1, 'details.later', '↓', place === pairs.length - 1)}</li>`,
+      )}</ol>`
+    }
+    ${marks.map(([label, names]) =>
+      names.length > 0
+        ? html`<p
+      class="marks"><span>${label}</span> ${/** @type {any} */ (names).map((/** @type {string} */ req_id) => requestTag(view, req_id))}</p>`
+        : nothing,
+    )}
   </fieldset>`;
 }
 
@@ -112,9 +153,23 @@ function field(view, { name, label, value, placeholder = '', hint = nothing, edi
   const faults = faultsAt(view, at);
   const isWrong = faults.length > 0;
   return html`<div class="field"><label for="detail-${name}">${label}</label>
-    <input id="detail-${name}" data-detail=${name} class="num" inputmode=${mode} autocomplete="off" autocapitalize="off" spellcheck="false" .value=${value} .defaultValue=${value} placeholder=${placeholder} title=${value || placeholder || nothing} aria-invalid=${isWrong ? 'true' : nothing} aria-describedby="hint-${name}"
+    <input id="detail-${name}" data-detail=${name} class="num" inputmode=${mode} autocomplete="off" autocapitalize="off"
+      spellcheck="false" .value=${value} .defaultValue=${value} placeholder=${placeholder}
+      title=${value || placeholder || nothing} aria-invalid=${isWrong ? 'true' : nothing} aria-describedby="hint-${name}"
       @change=${(/** @type {Event} */ event) => sent(/** @type {HTMLInputElement} */ (event.target), edit)}>
-    <div id="hint-${name}" class="hint">${isWrong ? faults.map(([fault, number]) => html`<p class="wrong">${fault.message} ${repairs(view, fault) ? html`<button type="button" class="btn main" data-edit="fix" data-fault=${number} data-stay>${repairs(view, fault)}</button>` : nothing}</p>`) : hint}</div></div>`;
+    <div id="hint-${name}" class="hint">${
+      isWrong
+        ? faults.map(
+            ([fault, number]) => html`<p
+      class="wrong">${fault.message} ${
+        repairs(view, fault)
+          ? html`<button type="button" class="btn main" data-edit="fix"
+      data-fault=${number} data-stay>${repairs(view, fault)}</button>`
+          : nothing
+      }</p>`,
+          )
+        : hint
+    }</div></div>`;
 }
 
 /** @param {HTMLInputElement} input @param {any} edit */
@@ -124,12 +179,19 @@ function sent(input, edit) {
   requestAnimationFrame(() => (input.value = input.defaultValue));
 }
 
-/** The faults of a value, with their places in the list. @param {View} view @param {(string | number)[]} at @returns {[import('../view.js').Fault, number][]} */
+/**
+ * The faults of a value, with their places in the list.
+ * @param {View} view
+ * @param {(string | number)[]} at
+ * @returns {[import('../view.js').Fault, number][]}
+ */
 function faultsAt(view, at) {
-  return view.faults.map((fault, number) => /** @type {[import('../view.js').Fault, number]} */ ([fault, number])).filter(([{ where }]) => {
-    const keys = pointerKeys(where ?? '');
-    return at.every((key, place) => keys[place] === undefined ? place >= 4 : keys[place] === String(key));
-  });
+  return view.faults
+    .map((fault, number) => /** @type {[import('../view.js').Fault, number]} */ ([fault, number]))
+    .filter(([{ where }]) => {
+      const keys = pointerKeys(where ?? '');
+      return at.every((key, place) => (keys[place] === undefined ? place >= 4 : keys[place] === String(key)));
+    });
 }
 
 /** Whether what the pool gave in a step is at hand. @param {View} view @param {number} step */
@@ -137,11 +199,20 @@ function isShown(view, step) {
   return !view.isStale && (step === view.index || step === view.prev?.json.index);
 }
 
-/** What the pool gave a request in a step, per group, as far as it is at hand. @param {View} view @param {string} reqId @param {number} step @returns {any[][]} */
+/**
+ * What the pool gave a request in a step, per group, as far as it is at hand.
+ * @param {View} view
+ * @param {string} reqId
+ * @param {number} step
+ * @returns {any[][]}
+ */
 function givenBlocks(view, reqId, step) {
   if (!isShown(view, step)) return [];
-  const { events } = (step === view.index ? view.step : view.prev ?? view.step).json;
-  const event = events.find((/** @type {any} */ one) => one.req_id === reqId && one.block_ids && (one.kind === 'add_request' || one.kind === 'append_block_ids'));
+  const { events } = (step === view.index ? view.step : (view.prev ?? view.step)).json;
+  const event = events.find(
+    (/** @type {any} */ one) =>
+      one.req_id === reqId && one.block_ids && (one.kind === 'add_request' || one.kind === 'append_block_ids'),
+  );
   return /** @type {any} */ (event)?.block_ids ?? [];
 }
 
@@ -185,5 +256,13 @@ function useCount(event, row) {
 
 /** What the signs of the cells mean. @param {View} view */
 function legend({ t }) {
-  return html`<ul class="legend" aria-label=${t('details.legend')}>${['prefill', 'prefill_end', 'decode', 'decode_drafts'].map((kind) => html`<li><span class="sign rq" data-kind=${kind}></span>${t(`kind.${kind}`)}</li>`)}${['waiting', 'finished', 'preempted'].map((where) => html`<li><span class="sign away" data-where=${where}></span>${t(`entry.where.${where}`)}</li>`)}</ul>`;
+  return html`<ul class="legend"
+    aria-label=${t('details.legend')}>${['prefill', 'prefill_end', 'decode', 'decode_drafts'].map(
+      (kind) => html`<li><span
+    class="sign rq"
+    data-kind=${kind}></span>${t(`kind.${kind}`)}</li>`,
+    )}${['waiting', 'finished', 'preempted'].map(
+      (where) => html`<li><span
+    class="sign away" data-where=${where}></span>${t(`entry.where.${where}`)}</li>`,
+    )}</ul>`;
 }

@@ -15,11 +15,16 @@ export function repairs(view, fault) {
   const [steps, step, field, place] = pointerKeys(first.path);
   const isCount = steps === 'steps' && field === 'num_scheduled_tokens';
   if (more.length === 0 && first.op === 'remove') return view.t(isCount ? 'repair.unschedule' : 'repair.remove');
-  const simple = more.length === 0 && first.op !== 'remove' && (typeof first.value === 'number' || typeof first.value === 'string');
+  const simple =
+    more.length === 0 && first.op !== 'remove' && (typeof first.value === 'number' || typeof first.value === 'string');
   if (!simple) return view.t('repair.apply');
   // What is wrong with a whole step is repaired at one request: say which.
-  const req_id = isCount && fault.params?.req_id === undefined ? view.draft.steps[Number(step)]?.num_scheduled_tokens?.[Number(place)]?.[0] : undefined;
+  const req_id =
+    isCount && fault.params?.req_id === undefined
+      ? view.draft.steps[Number(step)]?.num_scheduled_tokens?.[Number(place)]?.[0]
+      : undefined;
   // A text that would be taken for something else is shown as one.
-  const value = typeof first.value === 'string' && /^(?:-?\d+|true|false|null|)$/.test(first.value) ? `"${first.value}"` : first.value;
+  const value =
+    typeof first.value === 'string' && /^(?:-?\d+|true|false|null|)$/.test(first.value) ? `"${first.value}"` : first.value;
   return req_id === undefined ? view.t('repair.use', { value }) : view.t('repair.use_for', { req_id, value: first.value });
 }

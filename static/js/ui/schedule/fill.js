@@ -15,12 +15,23 @@ export function fillForm({ t, draft, index }, selection) {
   const to = isMany(selection) && right > left ? right : undefined;
   const fill = (/** @type {Event} */ event) => {
     const form = /** @type {HTMLElement} */ (/** @type {HTMLElement} */ (event.currentTarget).closest('.fill'));
-    const number = (/** @type {string} */ name) => readNumber(/** @type {HTMLInputElement} */ (form.querySelector(`[name="${name}"]`)).value);
+    const number = (/** @type {string} */ name) =>
+      readNumber(/** @type {HTMLInputElement} */ (form.querySelector(`[name="${name}"]`)).value);
     const [chunk, decodes] = [number('chunk'), number('decodes')];
     const isAdding = /** @type {HTMLInputElement} */ (form.querySelector('[name="adding"]')).checked;
-    say(form, 'edit', { kind: 'run', req_ids: names, from, to, isAdding: isAdding && to === undefined, ...(typeof chunk === 'number' && chunk > 0 ? { chunk } : {}), ...(typeof decodes === 'number' ? { decodes } : {}) });
+    say(form, 'edit', {
+      kind: 'run',
+      req_ids: names,
+      from,
+      to,
+      isAdding: isAdding && to === undefined,
+      ...(typeof chunk === 'number' && chunk > 0 ? { chunk } : {}),
+      ...(typeof decodes === 'number' ? { decodes } : {}),
+    });
   };
-  const field = (/** @type {string} */ name, /** @type {string} */ placeholder) => html`<div class="field"><label for="fill-${name}">${t(`fill.${name}`)}</label><input id="fill-${name}" name=${name} class="num" inputmode="numeric" autocomplete="off" placeholder=${placeholder}></div>`;
+  const field = (/** @type {string} */ name, /** @type {string} */ placeholder) =>
+    html`<div class="field"><label for="fill-${name}">${t(`fill.${name}`)}</label><input id="fill-${name}" name=${name}
+      class="num" inputmode="numeric" autocomplete="off" placeholder=${placeholder}></div>`;
   return html`<details class="fill"><summary>${t('fill.title')}</summary>
     <p class="hint">${to === undefined ? t('fill.what', { names: names.join(t('list.separator')), from }) : t('fill.what_block', { names: names.join(t('list.separator')), from, to })}</p>
     ${field('chunk', t('fill.chunk.all'))}${field('decodes', t('fill.decodes.all'))}

@@ -1,5 +1,7 @@
 // @ts-check
-/** The grid of the schedule as a template: a row for each request, a column for each step; of a large one what is in sight. */
+/**
+ * The grid of the schedule as a template: a row for each request, a column for each step; of a large one what is in sight.
+ */
 import { html, nothing } from '../../../vendor/lit-html/lit-html.js';
 import { contains } from '../../core/scenario/selection.js';
 import { isNull } from '../../core/trace/trace.js';
@@ -30,13 +32,29 @@ const MANY_COLUMNS = 28;
 const BAND = 4;
 const SPARE = 3;
 
-/** Which part of the grid is drawn. @param {View} view @param {Element | null} scroller @returns {{rows: Visible, columns: Visible}} */
+/**
+ * Which part of the grid is drawn.
+ * @param {View} view
+ * @param {Element | null} scroller
+ * @returns {{rows: Visible, columns: Visible}}
+ */
 export function windowOf({ draft }, scroller) {
   const [rows, columns] = [draft.requests.length, draft.steps.length];
   const head = columns <= MANY_COLUMNS ? 0 : (scroller?.querySelector('thead th')?.getBoundingClientRect().width ?? 260);
   return {
-    rows: rows <= MANY_ROWS ? all(rows) : bands({ scroll: scroller?.scrollTop ?? 0, extent: scroller?.clientHeight || 220, size: rowHeight(), count: rows }),
-    columns: columns <= MANY_COLUMNS ? all(columns) : bands({ scroll: scroller?.scrollLeft ?? 0, extent: (scroller?.clientWidth || 900) - head, size: COLUMN, count: columns }),
+    rows:
+      rows <= MANY_ROWS
+        ? all(rows)
+        : bands({ scroll: scroller?.scrollTop ?? 0, extent: scroller?.clientHeight || 220, size: rowHeight(), count: rows }),
+    columns:
+      columns <= MANY_COLUMNS
+        ? all(columns)
+        : bands({
+            scroll: scroller?.scrollLeft ?? 0,
+            extent: (scroller?.clientWidth || 900) - head,
+            size: COLUMN,
+            count: columns,
+          }),
   };
 }
 
@@ -57,16 +75,24 @@ export function scheduleGrid(view, frame) {
   const { t, draft } = view;
   const { rows, columns } = frame;
   const steps = Array.from({ length: columns.last - columns.first }, (_, place) => columns.first + place);
-  const gap = (/** @type {number} */ width) => (width > 0 ? html`<td class="gap" aria-hidden="true" .style=${`min-width:${width}px`}></td>` : nothing);
-  const spacer = (/** @type {number} */ height) => (height > 0 ? html`<tr aria-hidden="true"><td .style=${`height:${height}px`}></td></tr>` : nothing);
+  const gap = (/** @type {number} */ width) =>
+    width > 0 ? html`<td class="gap" aria-hidden="true" .style=${`min-width:${width}px`}></td>` : nothing;
+  const spacer = (/** @type {number} */ height) =>
+    height > 0 ? html`<tr aria-hidden="true"><td .style=${`height:${height}px`}></td></tr>` : nothing;
   const entry = {
     row: frame.active.row >= rows.first && frame.active.row < rows.last ? frame.active.row : rows.first,
-    column: frame.active.column === -1 || (frame.active.column >= columns.first && frame.active.column < columns.last) ? frame.active.column : columns.first,
+    column:
+      frame.active.column === -1 || (frame.active.column >= columns.first && frame.active.column < columns.last)
+        ? frame.active.column
+        : columns.first,
   };
-  return html`<div class="scroll" role="presentation"><table aria-label=${t('schedule.label')} aria-rowcount=${draft.requests.length + 1} aria-colcount=${draft.steps.length + 1}>
-      <thead><tr><th scope="col" class="r"><span class="vh">${t('table.request')}</span><button type="button" class="btn" data-edit="add-request" data-step=${view.index}>${t('schedule.add_request')}</button></th>${gap(columns.before)}
+  return html`<div class="scroll" role="presentation"><table aria-label=${t('schedule.label')}
+    aria-rowcount=${draft.requests.length + 1} aria-colcount=${draft.steps.length + 1}>
+      <thead><tr><th scope="col" class="r"><span class="vh">${t('table.request')}</span><button type="button" class="btn"
+        data-edit="add-request" data-step=${view.index}>${t('schedule.add_request')}</button></th>${gap(columns.before)}
         ${steps.map((step) => stepHead(view, frame, step))}
-        ${gap(columns.after)}<th class="add"><button type="button" class="btn" data-edit="add-step">${t('schedule.add_step')}</button></th></tr></thead>
+        ${gap(columns.after)}<th class="add"><button type="button" class="btn"
+          data-edit="add-step">${t('schedule.add_step')}</button></th></tr></thead>
       <tbody>${spacer(rows.before)}
         ${draft.requests.slice(rows.first, rows.last).map((request, place) => requestRow(view, frame, { request, row: rows.first + place, steps, entry, before: gap(columns.before), after: gap(columns.after) }))}
         ${spacer(rows.after)}</tbody>
@@ -77,12 +103,19 @@ export function scheduleGrid(view, frame) {
 function stepHead(view, frame, step) {
   const { t } = view;
   const isNow = step === view.index;
-  return html`<th scope="col" class="step ${isNow ? 'now' : ''} ${view.stopped && step >= view.stopped.step ? 'stopped' : ''}" aria-colindex=${step + 2}><button type="button" data-go-step=${step} tabindex=${isNow ? 0 : -1} aria-current=${isNow ? 'step' : nothing} ?data-fault=${frame.faultySteps.has(step)}>${t('step.name', { step })}</button><button type="button" class="more" tabindex=${isNow ? 0 : -1} data-step-menu=${step} aria-haspopup="menu" aria-label=${t('step.menu', { step })} title=${t('step.menu', { step })}><span aria-hidden="true">▾</span></button></th>`;
+  return html`<th scope="col"
+    class="step ${isNow ? 'now' : ''} ${view.stopped && step >= view.stopped.step ? 'stopped' : ''}"
+    aria-colindex=${step + 2}><button type="button" data-go-step=${step} tabindex=${isNow ? 0 : -1}
+    aria-current=${isNow ? 'step' : nothing}
+    ?data-fault=${frame.faultySteps.has(step)}>${t('step.name', { step })}</button><button type="button" class="more"
+    tabindex=${isNow ? 0 : -1} data-step-menu=${step} aria-haspopup="menu" aria-label=${t('step.menu', { step })}
+    title=${t('step.menu', { step })}><span aria-hidden="true">▾</span></button></th>`;
 }
 
 /**
  * @param {View} view @param {Frame} frame
- * @param {{request: import('../../core/scenario/edits.js').ScenarioRequest, row: number, steps: number[], entry: import('../../core/scenario/selection.js').Place, before: unknown, after: unknown}} line
+ * @param {{request: import('../../core/scenario/edits.js').ScenarioRequest, row: number, steps: number[], entry:
+ *   import('../../core/scenario/selection.js').Place, before: unknown, after: unknown}} line
  */
 function requestRow(view, frame, { request, row, steps, entry, before, after }) {
   const { t } = view;
@@ -91,17 +124,33 @@ function requestRow(view, frame, { request, row, steps, entry, before, after }) 
   const [before_field, after_field] = t('schedule.prompt').split('{n}');
   const isSelected = (/** @type {number} */ column) => frame.selected !== null && contains(frame.selected, row, column);
   const isEntry = (/** @type {number} */ column) => entry.row === row && entry.column === column;
-  const who = frame.renaming === row ? html`<input class="name" data-rename=${row} .value=${name} .defaultValue=${name} maxlength="128" autocomplete="off" spellcheck="false" aria-label=${t('request.name_of', { req_id: name })}>` : html`<span class="called" data-name=${row}>${requestTag(view, name)}</span>`;
+  const who =
+    frame.renaming === row
+      ? html`<input class="name" data-rename=${row} .value=${name} .defaultValue=${name} maxlength="128" autocomplete="off"
+        spellcheck="false" aria-label=${t('request.name_of', { req_id: name })}>`
+      : html`<span class="called" data-name=${row}>${requestTag(view, name)}</span>`;
   return html`<tr class=${requestClass(view, name)} data-req=${name} aria-rowindex=${row + 2}>
       <th scope="row" class="r"><span class="who">${who}${progress(view, name, promptLength(request))}
-        <label class="prompt" ?data-selected=${isSelected(-1)}>${before_field.trim()}<input class="num" inputmode="numeric" enterkeyhint="next" autocomplete="off" tabindex=${isEntry(-1) ? 0 : -1} data-prompt=${row} data-row=${row} data-column="-1" .value=${String(length)} .defaultValue=${String(length)} aria-label=${t('schedule.prompt_of', { req_id: name })} aria-invalid=${frame.faults.has(`|${name}`) ? 'true' : nothing} ?readonly=${request.prompt_token_ids !== undefined}>${after_field.trim()}</label>
+        <label class="prompt" ?data-selected=${isSelected(-1)}>${before_field.trim()}<input class="num" inputmode="numeric"
+          enterkeyhint="next" autocomplete="off" tabindex=${isEntry(-1) ? 0 : -1} data-prompt=${row} data-row=${row}
+          data-column="-1" .value=${String(length)} .defaultValue=${String(length)}
+          aria-label=${t('schedule.prompt_of', { req_id: name })}
+          aria-invalid=${frame.faults.has(`|${name}`) ? 'true' : nothing}
+          ?readonly=${request.prompt_token_ids !== undefined}>${after_field.trim()}</label>
         <span class="where">${whereabouts(view, name)}</span>
-        <button type="button" class="btn menu" tabindex="-1" data-request-menu=${row} aria-haspopup="menu" aria-label=${t('request.menu', { req_id: name })} title=${t('request.menu', { req_id: name })}><span aria-hidden="true">⋯</span></button></span></th>
+        <button type="button" class="btn menu" tabindex="-1" data-request-menu=${row} aria-haspopup="menu"
+          aria-label=${t('request.menu', { req_id: name })} title=${t('request.menu', { req_id: name })}><span
+          aria-hidden="true">⋯</span></button></span></th>
       ${before}${steps.map((step) => scheduleCell(view, { req_id: name, row, step, isBad: frame.faults.has(`${step}|${name}`), isSelected: isSelected(step), isEntry: isEntry(step) }))}${after}
     </tr>`;
 }
 
-/** How much of the prompt was computed before the step on screen. @param {View} view @param {string} name @param {number} length */
+/**
+ * How much of the prompt was computed before the step on screen.
+ * @param {View} view
+ * @param {string} name
+ * @param {number} length
+ */
 function progress(view, name, length) {
   const done = computed(view, name);
   const part = done === null ? 0 : Math.min(100, (done / Math.max(1, length)) * 100);

@@ -3,7 +3,8 @@
 
 /**
  * @typedef {{do: 'move', down: number, right: number, commit?: boolean} | {do: 'extend', down: number, right: number}
- *   | {do: 'edge', to: 'start' | 'end' | 'first' | 'last'} | {do: 'all' | 'clear' | 'fill' | 'restore' | 'edit' | 'menu' | 'details' | 'native'}
+ * | {do: 'edge', to: 'start' | 'end' | 'first' | 'last'} | {do: 'all' | 'clear' | 'fill' | 'restore' | 'edit' | 'menu' |
+ * 'details' | 'native'}
  *   | {do: 'arrange', down: number, right: number}} Action
  */
 
@@ -12,7 +13,8 @@ const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowR
 
 /**
  * @param {KeyboardEvent} event
- * @param {{isEditing: boolean, isTyped: boolean}} field  editing: the caret moves inside the text; typed: it holds something that is not in the draft yet
+ * @param {{isEditing: boolean, isTyped: boolean}} field  editing: the caret moves inside the text; typed: it holds
+ *   something that is not in the draft yet
  * @returns {Action} native: the browser's own
  */
 export function actionOf(event, { isEditing, isTyped }) {
@@ -21,9 +23,11 @@ export function actionOf(event, { isEditing, isTyped }) {
   if (event.isComposing) return { do: 'native' };
   const arrow = ARROWS[key];
   if (arrow && altKey && shiftKey && !command) return { do: 'arrange', down: arrow[0], right: arrow[1] };
-  if (altKey && !command) return key === 'ArrowDown' ? { do: 'menu' } : key === 'Enter' ? { do: 'details' } : { do: 'native' };
+  if (altKey && !command)
+    return key === 'ArrowDown' ? { do: 'menu' } : key === 'Enter' ? { do: 'details' } : { do: 'native' };
   if (key === 'Enter') return command ? { do: 'fill' } : { do: 'move', down: shiftKey ? -1 : 1, right: 0, commit: true };
-  if (key === 'Tab') return isTyped && !command ? { do: 'move', down: 0, right: shiftKey ? -1 : 1, commit: true } : { do: 'native' };
+  if (key === 'Tab')
+    return isTyped && !command ? { do: 'move', down: 0, right: shiftKey ? -1 : 1, commit: true } : { do: 'native' };
   if (key === 'Escape') return { do: 'restore' };
   if (key === 'F2') return { do: 'edit' };
   if (command) {
@@ -34,7 +38,9 @@ export function actionOf(event, { isEditing, isTyped }) {
   }
   if (arrow) {
     if (isEditing && arrow[1] !== 0) return { do: 'native' };
-    return shiftKey && !isTyped && !isEditing ? { do: 'extend', down: arrow[0], right: arrow[1] } : { do: 'move', down: arrow[0], right: arrow[1] };
+    return shiftKey && !isTyped && !isEditing
+      ? { do: 'extend', down: arrow[0], right: arrow[1] }
+      : { do: 'move', down: arrow[0], right: arrow[1] };
   }
   if (isEditing || isTyped) return { do: 'native' };
   if (key === 'Home' || key === 'End') return { do: 'edge', to: key === 'Home' ? 'start' : 'end' };

@@ -5,12 +5,19 @@ import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/scenario/selection.js').Place} Place */
-/** @typedef {{words: string, key?: string, edit?: any, event?: [string, any], isOff?: boolean} | null} Item  null: a line between items; `edit` or another event of the page */
+/**
+ * @typedef {{words: string, key?: string, edit?: any, event?: [string, any], isOff?: boolean} | null} Item  null: a line
+ *   between items; `edit` or another event of the page
+ */
 
 /** @param {View} view @param {Place} place @returns {Item[]} */
 export function cellItems({ t, draft, index }, { row, column: step }) {
   const { req_id } = draft.requests[row];
-  const entry = (/** @type {string} */ words, /** @type {string} */ key, /** @type {string | null} */ value) => ({ words, key, edit: { kind: 'entry', step, req_id, value } });
+  const entry = (/** @type {string} */ words, /** @type {string} */ key, /** @type {string | null} */ value) => ({
+    words,
+    key,
+    edit: { kind: 'entry', step, req_id, value },
+  });
   return [
     entry(t('entry.finish', { req_id }), 'F', 'finish'),
     entry(t('entry.preempt', { req_id }), 'P', 'preempt'),
@@ -30,10 +37,19 @@ export function requestItems({ t, draft, index }, row) {
   return [
     { words: t('request.rename'), event: ['rename', { row }] },
     { words: t('request.up'), key: 'Alt Shift ↑', edit: { kind: 'move-request', row, by: -1 }, isOff: row === 0 },
-    { words: t('request.down'), key: 'Alt Shift ↓', edit: { kind: 'move-request', row, by: 1 }, isOff: row === draft.requests.length - 1 },
+    {
+      words: t('request.down'),
+      key: 'Alt Shift ↓',
+      edit: { kind: 'move-request', row, by: 1 },
+      isOff: row === draft.requests.length - 1,
+    },
     { words: t('request.duplicate'), edit: { kind: 'duplicate-request', row } },
     null,
-    { words: t('fill.run_from', { step: index }), edit: { kind: 'run', req_ids: [req_id], from: index }, isOff: draft.steps.length === 0 },
+    {
+      words: t('fill.run_from', { step: index }),
+      edit: { kind: 'run', req_ids: [req_id], from: index },
+      isOff: draft.steps.length === 0,
+    },
     { words: t('details.open'), key: 'Alt Enter', event: ['details', { row, column: -1 }] },
     null,
     { words: t('schedule.remove_request', { req_id }), edit: { kind: 'remove-request', req_id } },
@@ -70,13 +86,23 @@ export class ScheduleMenu extends HTMLElement {
     this.addEventListener('keydown', (event) => this.#key(event));
   }
 
-  /** @param {string} label @param {Item[]} items @param {HTMLElement} opener what has the focus again afterwards @param {HTMLElement} [beside] */
+  /**
+   * @param {string} label
+   * @param {Item[]} items
+   * @param {HTMLElement} opener what has the focus again afterwards
+   * @param {HTMLElement} [beside]
+   */
   open(label, items, opener, beside = opener) {
     this.#opener = opener;
     this.#items = items;
     this.setAttribute('aria-label', label);
     render(
-      items.map((item, place) => (item ? html`<button type="button" role="menuitem" data-item=${place} tabindex="-1" aria-disabled=${item.isOff ? 'true' : nothing}>${item.words}${item.key ? html`<kbd>${item.key}</kbd>` : nothing}</button>` : html`<hr>`)),
+      items.map((item, place) =>
+        item
+          ? html`<button type="button" role="menuitem" data-item=${place} tabindex="-1"
+            aria-disabled=${item.isOff ? 'true' : nothing}>${item.words}${item.key ? html`<kbd>${item.key}</kbd>` : nothing}</button>`
+          : html`<hr>`,
+      ),
       this,
     );
     this.showPopover();

@@ -1,5 +1,8 @@
 // @ts-check
-/** The schedule as a template: the line above the grid, the grid with what is wrong in it, the order of the step, the details. */
+/**
+ * The schedule as a template: the line above the grid, the grid with what is wrong in it, the order of the step, the
+ * details.
+ */
 import { html, nothing } from '../../../vendor/lit-html/lit-html.js';
 import { placeOf } from '../../core/scenario/edits.js';
 import { tablesOf } from '../../core/trace/layout.js';
@@ -13,7 +16,10 @@ import { scheduleHead } from './head.js';
 import { termButton } from '../glossary/terms.js';
 
 /** @typedef {import('../view.js').View} View */
-/** @typedef {{selection: selecting.Selection, told: string, isDetailed: boolean, renaming: number}} State  what the schedule keeps itself */
+/**
+ * @typedef {{selection: selecting.Selection, told: string, isDetailed: boolean, renaming: number}} State  what the
+ *   schedule keeps itself
+ */
 
 /** @param {View} view @param {State} state @param {Pick<import('./grid.js').Frame, 'rows' | 'columns'>} part */
 export function schedulePanel(view, state, part) {
@@ -21,18 +27,38 @@ export function schedulePanel(view, state, part) {
   const { anchor } = state.selection;
   const now = view.stage === 'schedule' || view.stage === 'all';
   const isEmpty = draft.requests.length === 0;
-  return html`<section class="panel schedule ${now ? 'now' : ''}" data-stage="schedule" data-current=${view.stage === 'schedule' ? '' : nothing} aria-labelledby="title-schedule">
+  return html`<section class="panel schedule ${now ? 'now' : ''}" data-stage="schedule"
+    data-current=${view.stage === 'schedule' ? '' : nothing} aria-labelledby="title-schedule">
       ${scheduleHead(view, { told: state.told || sizeSaid(view, state.selection), isDetailed: state.isDetailed })}
-      ${view.stage === 'schedule' ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p class="why">${t('stage.schedule.why')} ${termButton('schedule', t('terms.more'), { kind: 'inline' })}</p></div>` : nothing}
-      ${isEmpty
-        ? html`<div class="empty" data-empty-scenario><p>${t('schedule.empty')}</p><button type="button" class="btn main" data-edit="add-request" data-step="0">${t('schedule.first_request')}</button></div>${callout(view, null)}`
-        : html`<div class="beside"><div class="plan">${scheduleGrid(view, frameOf(view, state, part))}${view.isEdited ? html`<p class="how">${t('schedule.how')}</p>` : nothing}${callout(view, anchor)}</div>${now && !view.step.empty ? order(view) : nothing}</div>`}
+      ${
+        view.stage === 'schedule'
+          ? html`<div class="about"><p>${t('stage.schedule.what')}</p><p
+        class="why">${t('stage.schedule.why')} ${termButton('schedule', t('terms.more'), { kind: 'inline' })}</p></div>`
+          : nothing
+      }
+      ${
+        isEmpty
+          ? html`<div class="empty" data-empty-scenario><p>${t('schedule.empty')}</p><button type="button" class="btn main"
+            data-edit="add-request" data-step="0">${t('schedule.first_request')}</button></div>${callout(view, null)}`
+          : html`<div class="beside"><div
+            class="plan">${scheduleGrid(view, frameOf(view, state, part))}${
+              view.isEdited
+                ? html`<p
+            class="how">${t('schedule.how')}</p>`
+                : nothing
+            }${callout(view, anchor)}</div>${now && !view.step.empty ? order(view) : nothing}</div>`
+      }
       ${state.isDetailed && !isEmpty ? scheduleDetails(view, state.selection) : nothing}
     </section>
     <pw-schedule-menu></pw-schedule-menu>`;
 }
 
-/** @param {View} view @param {State} state @param {Pick<import('./grid.js').Frame, 'rows' | 'columns'>} part @returns {import('./grid.js').Frame} */
+/**
+ * @param {View} view
+ * @param {State} state
+ * @param {Pick<import('./grid.js').Frame, 'rows' | 'columns'>} part
+ * @returns {import('./grid.js').Frame}
+ */
 function frameOf({ faults, draft }, { selection, renaming }, part) {
   const places = faults.map((fault) => placeOf(draft, fault));
   return {
@@ -52,10 +78,17 @@ function sizeSaid({ t, draft }, selection) {
   const names = new Set(draft.requests.slice(top, bottom + 1).map(({ req_id }) => req_id));
   const pairs = draft.steps.slice(Math.max(0, left), right + 1).flatMap((step) => step.num_scheduled_tokens ?? []);
   const tokens = pairs.reduce((sum, [name, count]) => sum + (names.has(name) ? Number(count) || 0 : 0), 0);
-  return t('selection.size', { requests: t('count.requests', { n: bottom - top + 1 }), steps: t('count.steps', { n: right - left + 1 }), tokens: t('count.tokens', { n: tokens }) });
+  return t('selection.size', {
+    requests: t('count.requests', { n: bottom - top + 1 }),
+    steps: t('count.steps', { n: right - left + 1 }),
+    tokens: t('count.tokens', { n: tokens }),
+  });
 }
 
-/** What the table of a step was drawn from, as long as it is the same. @type {WeakMap<object, {view: View, data: object}>} */
+/**
+ * What the table of a step was drawn from, as long as it is the same.
+ * @type {WeakMap<object, {view: View, data: object}>}
+ */
 const drawn = new WeakMap();
 
 /** The schedule in its own order. @param {View} view */
@@ -69,5 +102,9 @@ function order(view) {
 function orderOf(view) {
   const tables = tablesOf(view.schema, view.step, 'schedule');
   const owner = ownerAlong(view.links, 'schedule_idx');
-  return tables.map((table) => html`<pw-rows .data=${{ view, label: view.t('schedule.order'), axis: table.axis, entries: Array.from({ length: table.count }, (_, entry) => entry), lines: table.lines, big: true, owner }}></pw-rows>`);
+  return tables.map(
+    (table) =>
+      html`<pw-rows
+        .data=${{ view, label: view.t('schedule.order'), axis: table.axis, entries: Array.from({ length: table.count }, (_, entry) => entry), lines: table.lines, big: true, owner }}></pw-rows>`,
+  );
 }

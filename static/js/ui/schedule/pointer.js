@@ -38,13 +38,15 @@ export function connectPointer(schedule) {
     const cell = event.target instanceof Element ? event.target.closest('td')?.querySelector('input') : null;
     const place = schedule.placeOfField(cell ?? null);
     const { head } = schedule.selection;
-    if (place && (place.row !== head.row || place.column !== head.column)) schedule.select({ anchor: schedule.selection.anchor, head: place });
+    if (place && (place.row !== head.row || place.column !== head.column))
+      schedule.select({ anchor: schedule.selection.anchor, head: place });
   });
   addEventListener('mouseup', () => {
     isDragging = false;
   });
   schedule.addEventListener('dblclick', (event) => {
     const named = event.target instanceof Element ? event.target.closest('[data-name]') : null;
-    if (named instanceof HTMLElement) schedule.dispatchEvent(new CustomEvent('pw-rename', { detail: { row: Number(named.dataset.name) } }));
+    if (named instanceof HTMLElement)
+      schedule.dispatchEvent(new CustomEvent('pw-rename', { detail: { row: Number(named.dataset.name) } }));
   });
 }

@@ -28,7 +28,10 @@ import { say } from '../view.js';
 /** What else the keyboard can be wanted in. */
 const FIELDS = { rename: 'input[data-rename]', details: '.details input', first: '[data-empty-scenario] button' };
 
-/** Which part of the grid is drawn. @param {{rows: import('../../core/viewport.js').Visible, columns: import('../../core/viewport.js').Visible}} part */
+/**
+ * Which part of the grid is drawn.
+ * @param {{rows: import('../../core/viewport.js').Visible, columns: import('../../core/viewport.js').Visible}} part
+ */
 const windowKey = ({ rows, columns }) => `${rows.first}|${rows.last}|${columns.first}|${columns.last}`;
 
 export class Schedule extends HTMLElement {
@@ -88,7 +91,8 @@ export class Schedule extends HTMLElement {
       const place = placeOfChange(this.#left, view.draft);
       this.#left = null;
       // Who pressed the button, or is in the details, stays there.
-      if (place && document.activeElement?.closest('.details, [data-undo], [data-redo]')) this.selection = selecting.only(place);
+      if (place && document.activeElement?.closest('.details, [data-undo], [data-redo]'))
+        this.selection = selecting.only(place);
       else this.#wanted ??= place;
     }
     if (old && old.draft !== view.draft && this.#renaming >= view.draft.requests.length) this.#renaming = -1;
@@ -96,7 +100,13 @@ export class Schedule extends HTMLElement {
     if (this.#shownStep !== view.index) {
       this.#shownStep = view.index;
       const scroller = this.#scroller;
-      if (scroller) scroller.scrollLeft = scrollTo({ scroll: scroller.scrollLeft, extent: scroller.clientWidth - this.#headWidth, size: COLUMN, index: view.index });
+      if (scroller)
+        scroller.scrollLeft = scrollTo({
+          scroll: scroller.scrollLeft,
+          extent: scroller.clientWidth - this.#headWidth,
+          size: COLUMN,
+          index: view.index,
+        });
     }
   }
 
@@ -152,7 +162,8 @@ export class Schedule extends HTMLElement {
       say(this, 'edit', { kind: 'prompt', request: place.row, value });
     } else {
       const value = readEntry(input.value);
-      input.value = input.defaultValue = value === 'finish' || value === 'preempt' ? markWord(view.t, value) : String(value ?? '');
+      input.value = input.defaultValue =
+        value === 'finish' || value === 'preempt' ? markWord(view.t, value) : String(value ?? '');
       say(this, 'edit', { kind: 'entry', step: place.column, req_id: input.dataset.req, value });
     }
   }
@@ -200,8 +211,23 @@ export class Schedule extends HTMLElement {
     const scroller = this.#scroller;
     if (!scroller) return;
     const head = this.querySelector('.plan thead')?.getBoundingClientRect().height ?? 28;
-    const top = scrollTo({ scroll: scroller.scrollTop, extent: scroller.clientHeight - head, size: rowHeight(), index: row, margin: 0 });
-    const left = column < 0 ? scroller.scrollLeft : scrollTo({ scroll: scroller.scrollLeft, extent: scroller.clientWidth - this.#headWidth, size: COLUMN, index: column, margin: 0 });
+    const top = scrollTo({
+      scroll: scroller.scrollTop,
+      extent: scroller.clientHeight - head,
+      size: rowHeight(),
+      index: row,
+      margin: 0,
+    });
+    const left =
+      column < 0
+        ? scroller.scrollLeft
+        : scrollTo({
+            scroll: scroller.scrollLeft,
+            extent: scroller.clientWidth - this.#headWidth,
+            size: COLUMN,
+            index: column,
+            margin: 0,
+          });
     if (top === scroller.scrollTop && left === scroller.scrollLeft) return;
     scroller.scrollTop = top;
     scroller.scrollLeft = left;
@@ -250,7 +276,14 @@ export class Schedule extends HTMLElement {
     const isOther = windowKey(part) !== this.#drawn;
     if (place && field instanceof HTMLInputElement && isOther) this.commit(field);
     this.#drawn = windowKey(part);
-    render(schedulePanel(view, { selection: this.selection, told: this.#told, isDetailed: this.#isDetailed, renaming: this.#renaming }, part), this);
+    render(
+      schedulePanel(
+        view,
+        { selection: this.selection, told: this.#told, isDetailed: this.#isDetailed, renaming: this.#renaming },
+        part,
+      ),
+      this,
+    );
     const now = document.activeElement === field ? this.placeOfField(field) : null;
     if (place && (now?.row !== place.row || now.column !== place.column)) {
       const again = this.field(place);
@@ -314,7 +347,12 @@ export class Schedule extends HTMLElement {
 
   /** @param {1 | -1} by to the next place that something is wrong at, or the one before */
   goToFault(by) {
-    const place = nextFault(/** @type {View} */ (this.#view), this.selection.anchor, this.contains(document.activeElement), by);
+    const place = nextFault(
+      /** @type {View} */ (this.#view),
+      this.selection.anchor,
+      this.contains(document.activeElement),
+      by,
+    );
     if (place) this.go(place);
   }
 

@@ -51,7 +51,10 @@ function cellKey(schedule, event, input, place) {
     case 'all':
       return schedule.select(selecting.everything(schedule.size));
     case 'edge':
-      return schedule.go({ row: action.to === 'first' ? 0 : action.to === 'last' ? rows - 1 : place.row, column: action.to === 'start' || action.to === 'first' ? 0 : columns - 1 });
+      return schedule.go({
+        row: action.to === 'first' ? 0 : action.to === 'last' ? rows - 1 : place.row,
+        column: action.to === 'start' || action.to === 'first' ? 0 : columns - 1,
+      });
     case 'clear':
       return say(schedule, 'edit', { kind: 'clear', at: block });
     case 'fill':
@@ -78,12 +81,21 @@ function cellKey(schedule, event, input, place) {
   }
 }
 
-/** The request, or the step, of a cell one place further. @param {Schedule} schedule @param {Place} place @param {{down: number, right: number}} by */
+/**
+ * The request, or the step, of a cell one place further.
+ * @param {Schedule} schedule
+ * @param {Place} place
+ * @param {{down: number, right: number}} by
+ */
 function arrange(schedule, place, { down, right }) {
   const to = { row: place.row + down, column: place.column + right };
   const there = selecting.clip(to, schedule.size);
   if (there.row !== to.row || there.column !== to.column || (right !== 0 && (place.column < 0 || to.column < 0))) return;
-  say(schedule, 'edit', down !== 0 ? { kind: 'move-request', row: place.row, by: down } : { kind: 'move-step', step: place.column, by: right });
+  say(
+    schedule,
+    'edit',
+    down !== 0 ? { kind: 'move-request', row: place.row, by: down } : { kind: 'move-step', step: place.column, by: right },
+  );
 }
 
 /** @param {Schedule} schedule @param {'add-step' | 'add-request'} edit @returns {HTMLElement | null} */
@@ -133,7 +145,8 @@ export function typeAhead(events) {
   for (const { key, shiftKey } of events) {
     const at = document.activeElement;
     if (!(at instanceof HTMLInputElement)) return;
-    if ([...key].length > 1) at.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true, cancelable: true }));
+    if ([...key].length > 1)
+      at.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true, cancelable: true }));
     else {
       at.setRangeText(key, at.selectionStart ?? 0, at.selectionEnd ?? 0, 'end');
       at.dispatchEvent(new Event('input', { bubbles: true }));
@@ -151,11 +164,17 @@ function renameKey(schedule, event, input) {
   schedule.renamed(input);
 }
 
-/** Escape gives a field its value back, then the keyboard to the cell. @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLElement} target */
+/**
+ * Escape gives a field its value back, then the keyboard to the cell.
+ * @param {Schedule} schedule
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} target
+ */
 function detailsKey(schedule, event, target) {
   if (event.key !== 'Escape') return;
   event.preventDefault();
   event.stopPropagation();
-  if (target instanceof HTMLInputElement && target.value !== target.defaultValue && target.type !== 'checkbox') target.value = target.defaultValue;
+  if (target instanceof HTMLInputElement && target.value !== target.defaultValue && target.type !== 'checkbox')
+    target.value = target.defaultValue;
   else schedule.go(schedule.selection.anchor);
 }

@@ -16,7 +16,8 @@ export function brokenLink(from, view, notice) {
       <p>${t('notice.link.nothing')} ${kept ? t('notice.link.kept', { what: kept }) : nothing}</p>
     </div>
     ${mode === 'embed' ? nothing : waysOn(from, view, notice)}
-    <button type="button" class="btn close" aria-label=${t('notice.dismiss')} @click=${() => say(from, 'dismiss', { kind })}>×</button>
+    <button type="button" class="btn close" aria-label=${t('notice.dismiss')}
+      @click=${() => say(from, 'dismiss', { kind })}>×</button>
   </section>`;
 }
 
@@ -34,7 +35,13 @@ function waysOn(from, { t }, { kind, other }) {
       <button type="button" class="btn main" @click=${open}>${t('notice.link.open')}</button>
     </p>
     <p class="ways">${t('notice.link.or')}
-      <button type="button" class="btn" @click=${() => say(from, 'link', { text: '?example=worked-example' })}>${t('notice.link.example')}</button>
-      ${other ? html`<button type="button" class="btn" @click=${() => say(from, 'restore', { kind, draft: other.id })}>${t('notice.link.draft', { title: other.title })}</button>` : nothing}
+      <button type="button" class="btn"
+        @click=${() => say(from, 'link', { text: '?example=worked-example' })}>${t('notice.link.example')}</button>
+      ${
+        other
+          ? html`<button type="button" class="btn"
+        @click=${() => say(from, 'restore', { kind, draft: other.id })}>${t('notice.link.draft', { title: other.title })}</button>`
+          : nothing
+      }
     </p>`;
 }

@@ -70,28 +70,61 @@ export class Share extends HTMLElement {
     const shared = /** @type {Shared} */ (this.#shared);
     const { t } = shared;
     render(
-      html`<dialog class="share" aria-labelledby="share-title" @click=${(/** @type {Event} */ event) => event.target instanceof HTMLDialogElement && event.target.close()}>
+      html`<dialog class="share" aria-labelledby="share-title"
+        @click=${(/** @type {Event} */ event) => event.target instanceof HTMLDialogElement && event.target.close()}>
         <div class="inside">
-        <header><h2 id="share-title">${t('share.title')}</h2><form method="dialog"><button class="btn" data-close aria-label=${t('help.close')}>×</button></form></header>
+        <header><h2 id="share-title">${t('share.title')}</h2><form method="dialog"><button class="btn" data-close
+          aria-label=${t('help.close')}>×</button></form></header>
         <div class="columns">
           <section aria-labelledby="share-link">
             <h3 id="share-link">${t('share.link')}</h3>
-            ${shared.link ? this.#field('link', t('share.link'), shared.link) : html`<p class="wrong">${t('share.link.none')}</p>`}
-            ${shared.link ? html`<p class="fits" data-fits=${shared.isLong ? 'no' : 'yes'}>${t(shared.isLong ? 'share.fits.not' : 'share.fits', { n: shared.length })}</p>` : nothing}
-            <label class="switch"><input type="checkbox" data-place .checked=${shared.withPlace} @change=${(/** @type {Event} */ event) => say(this, 'place', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> <span>${t('share.place')} <span class="soft">${shared.place}</span></span></label>
+            ${
+              shared.link
+                ? this.#field('link', t('share.link'), shared.link)
+                : html`<p
+              class="wrong">${t('share.link.none')}</p>`
+            }
+            ${
+              shared.link
+                ? html`<p class="fits"
+              data-fits=${shared.isLong ? 'no' : 'yes'}>${t(shared.isLong ? 'share.fits.not' : 'share.fits', { n: shared.length })}</p>`
+                : nothing
+            }
+            <label class="switch"><input type="checkbox" data-place .checked=${shared.withPlace}
+              @change=${(/** @type {Event} */ event) => say(this, 'place', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> <span>${t('share.place')} <span class="soft">${shared.place}</span></span></label>
             <p class="soft">${t(shared.isExample ? 'share.private.example' : 'share.private')}</p>
             ${shared.canShorten || shared.short ? this.#short(shared) : nothing}
           </section>
           <figure class="qr">
-            ${shared.code ? html`<img src=${shared.code} width="168" height="168" alt=${t(shared.short ? 'share.qr.short' : 'share.qr.link', { title: shared.title })}>` : html`<p class="soft" data-qr-none>${t(shared.canShorten ? 'share.qr.none' : 'share.qr.never')}</p>`}
+            ${
+              shared.code
+                ? html`<img src=${shared.code} width="168" height="168"
+              alt=${t(shared.short ? 'share.qr.short' : 'share.qr.link', { title: shared.title })}>`
+                : html`<p class="soft"
+              data-qr-none>${t(shared.canShorten ? 'share.qr.none' : 'share.qr.never')}</p>`
+            }
             ${shared.code ? html`<figcaption>${t('share.qr')}</figcaption>` : nothing}
           </figure>
         </div>
         ${shared.embed ? this.#embed(shared) : nothing}
-        ${shared.markdown ? html`<section aria-labelledby="share-markdown"><h3 id="share-markdown">${t('share.markdown')}</h3>
+        ${
+          shared.markdown
+            ? html`<section aria-labelledby="share-markdown"><h3 id="share-markdown">${t('share.markdown')}</h3>
           ${this.#field('markdown', t('share.markdown'), shared.markdown)}
-          ${shared.picture ? html`<p class="soft">${t('share.picture')}</p>${this.#field('picture', t('share.picture'), shared.picture)}` : nothing}</section>` : nothing}
-        ${shared.handout ? html`<p class="also"><a href=${shared.handout} target="_blank" rel="noopener">${t('share.handout')}</a> <span class="soft">${t('share.handout.what')}</span></p>` : nothing}
+          ${
+            shared.picture
+              ? html`<p
+            class="soft">${t('share.picture')}</p>${this.#field('picture', t('share.picture'), shared.picture)}`
+              : nothing
+          }</section>`
+            : nothing
+        }
+        ${
+          shared.handout
+            ? html`<p class="also"><a href=${shared.handout} target="_blank"
+          rel="noopener">${t('share.handout')}</a> <span class="soft">${t('share.handout.what')}</span></p>`
+            : nothing
+        }
         <p class="vh" role="status" data-copied>${this.#copied ? t('share.copied') : ''}</p>
         </div>
       </dialog>`,
@@ -102,9 +135,12 @@ export class Share extends HTMLElement {
   /** @param {Shared} shared */
   #short({ t, short, isMaking, failure }) {
     return html`<h3 id="share-short">${t('share.short')}</h3>
-      ${short
-        ? this.#field('short', t('share.short'), short)
-        : html`<p><button type="button" class="btn edged" data-shorten aria-disabled=${isMaking ? 'true' : nothing} @click=${() => say(this, 'shorten')}>${t(isMaking ? 'share.short.making' : 'share.short.make')}</button></p>`}
+      ${
+        short
+          ? this.#field('short', t('share.short'), short)
+          : html`<p><button type="button" class="btn edged" data-shorten aria-disabled=${isMaking ? 'true' : nothing}
+            @click=${() => say(this, 'shorten')}>${t(isMaking ? 'share.short.making' : 'share.short.make')}</button></p>`
+      }
       ${failure ? html`<p class="wrong" role="alert">${failure}</p>` : nothing}
       <p class="soft">${t(short ? 'share.short.kept' : 'share.short.what')}</p>`;
   }
@@ -114,9 +150,16 @@ export class Share extends HTMLElement {
     return html`<section aria-labelledby="share-embed">
       <h3 id="share-embed">${t('share.embed')}</h3>
       ${this.#field('embed', t('share.embed'), embed ?? '')}
-      <p class="row"><label>${t('share.size')} <select class="btn edged" data-size @change=${(/** @type {Event} */ event) => say(this, 'size', { size: Number(/** @type {HTMLSelectElement} */ (event.target).value) })}>${sizes.map((one, place) => html`<option value=${place} .selected=${place === size}>${one}</option>`)}</select></label>
-        <button type="button" class="btn edged" data-preview aria-expanded=${this.#isPreviewed ? 'true' : 'false'} @click=${() => this.#preview()}>${t(this.#isPreviewed ? 'share.preview.close' : 'share.preview')}</button></p>
-      ${this.#isPreviewed && preview ? html`<div class="preview" role="group" aria-label=${t('share.preview')}><iframe src=${preview} title=${title} .width=${String(width)} .height=${String(height)}></iframe></div>` : nothing}
+      <p class="row"><label>${t('share.size')} <select class="btn edged" data-size
+        @change=${(/** @type {Event} */ event) => say(this, 'size', { size: Number(/** @type {HTMLSelectElement} */ (event.target).value) })}>${sizes.map((one, place) => html`<option value=${place} .selected=${place === size}>${one}</option>`)}</select></label>
+        <button type="button" class="btn edged" data-preview aria-expanded=${this.#isPreviewed ? 'true' : 'false'}
+          @click=${() => this.#preview()}>${t(this.#isPreviewed ? 'share.preview.close' : 'share.preview')}</button></p>
+      ${
+        this.#isPreviewed && preview
+          ? html`<div class="preview" role="group" aria-label=${t('share.preview')}><iframe
+        src=${preview} title=${title} .width=${String(width)} .height=${String(height)}></iframe></div>`
+          : nothing
+      }
     </section>`;
   }
 
@@ -124,8 +167,11 @@ export class Share extends HTMLElement {
   #field(name, label, text) {
     const { t } = /** @type {Shared} */ (this.#shared);
     const isCopied = this.#copied === name;
-    return html`<p class="field"><input readonly data-field=${name} aria-label=${label} .value=${text} @focus=${(/** @type {FocusEvent} */ event) => all(/** @type {HTMLInputElement} */ (event.target))}>
-      <button type="button" class="btn ${name === 'link' ? 'main' : 'edged'}" data-copy=${name} aria-label=${isCopied ? t('share.copied') : t('share.copy.what', { what: label })} @click=${() => this.#copy(name, text)}>${t(isCopied ? 'share.copied' : 'share.copy')}</button></p>`;
+    return html`<p class="field"><input readonly data-field=${name} aria-label=${label} .value=${text}
+      @focus=${(/** @type {FocusEvent} */ event) => all(/** @type {HTMLInputElement} */ (event.target))}>
+      <button type="button" class="btn ${name === 'link' ? 'main' : 'edged'}" data-copy=${name}
+        aria-label=${isCopied ? t('share.copied') : t('share.copy.what', { what: label })}
+        @click=${() => this.#copy(name, text)}>${t(isCopied ? 'share.copied' : 'share.copy')}</button></p>`;
   }
 
   #preview() {
@@ -148,7 +194,11 @@ function all(field) {
   requestAnimationFrame(() => (field.scrollLeft = 0)); // after the browser has scrolled to the end
 }
 
-/** Without a secure origin, as in a class room's own network, there is no clipboard but the old one. @param {string} text @param {HTMLInputElement} field */
+/**
+ * Without a secure origin, as in a class room's own network, there is no clipboard but the old one.
+ * @param {string} text
+ * @param {HTMLInputElement} field
+ */
 async function copied(text, field) {
   try {
     await navigator.clipboard.writeText(text);

@@ -10,7 +10,10 @@ const USUAL = 1.8;
 /** Tried in this order, times the usual size. */
 const FACTORS = [1.5, 1.35, 1.2, 1.1, 1, 0.92, 0.85, 0.78];
 
-/** How many times larger type is than on the board, in a window of this size. @param {{width: number, height: number}} size */
+/**
+ * How many times larger type is than on the board, in a window of this size.
+ * @param {{width: number, height: number}} size
+ */
 export function scaleFor({ width, height }) {
   return Math.max(1, Math.min(width / WINDOW.width, height / WINDOW.height) * USUAL);
 }
@@ -44,10 +47,13 @@ export function fitStage(frame, scale) {
 function setZoom(frame, zoom) {
   frame.style.setProperty('--zoom', String(zoom));
   // What is laid out by its width is as high as that says.
-  for (const map of /** @type {NodeListOf<any>} */ (frame.querySelectorAll('.panel[data-current] :is(pw-kv, pw-pool)'))) map.fit();
+  for (const map of /** @type {NodeListOf<any>} */ (frame.querySelectorAll('.panel[data-current] :is(pw-kv, pw-pool)')))
+    map.fit();
 }
 
 /** Whether a table of the stage is wider than its place. @param {HTMLElement} frame */
 function isWide(frame) {
-  return [...frame.querySelectorAll('.panel[data-current] :is(pw-rows, pw-strip:not(.further > *)) > .scroll, .plan > .scroll')].some((scroller) => scroller.clientWidth > 0 && scroller.scrollWidth > scroller.clientWidth + 1);
+  return [
+    ...frame.querySelectorAll('.panel[data-current] :is(pw-rows, pw-strip:not(.further > *)) > .scroll, .plan > .scroll'),
+  ].some((scroller) => scroller.clientWidth > 0 && scroller.scrollWidth > scroller.clientWidth + 1);
 }
