@@ -89,7 +89,7 @@ class _Server(uvicorn.Server):
 
 
 def _bind(family: int, socket_address: tuple[str | int, ...]) -> socket.socket:
-    server = socket.socket(family, socket.SOCK_STREAM)
+    server = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # said, or asyncio leaves Nagle on
     try:
         if os.name == "posix":  # a port whose last connections are still closing counts as free
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -103,3 +103,10 @@ def has_ipv6() -> bool:
             return True
     except OSError:
         return False
+
+
+def test_an_answer_on_a_kept_connection_is_sent_at_once() -> None:
+    """asyncio turns Nagle's algorithm off (RFC 896: it waits for an acknowledgement, 40 ms) only on sockets that say TCP."""
+    for server in listen("127.0.0.1", 0):
+        with server, socket.create_connection(server.getsockname()), server.accept()[0] as accepted:
+            assert accepted.proto == socket.IPPROTO_TCP
