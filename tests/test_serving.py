@@ -106,7 +106,7 @@ def has_ipv6() -> bool:
 
 
 def test_an_answer_on_a_kept_connection_is_sent_at_once() -> None:
-    """asyncio turns Nagle's algorithm off (RFC 896: it waits for an acknowledgement, 40 ms) only on sockets that say TCP."""
+    """Nagle's algorithm waits 40 ms for an acknowledgement; asyncio turns it off only on sockets that say TCP."""
     for server in listen("127.0.0.1", 0):
         with server, socket.create_connection(server.getsockname()), server.accept()[0] as accepted:
             assert accepted.proto == socket.IPPROTO_TCP
