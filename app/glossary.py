@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from app.i18n import Language, catalogue
-from app.trace.schema import COORDINATES, SPACES, WALK
-from app.trace.space import Stage
+from app.trace.schema import COORDINATES, SPACES, STAGE_OF, WALK
+from app.trace.schema import STAGES as DECLARED_STAGES
 
 Kind = Literal["stage", "space", "dim", "concept"]
 Theme = Literal["requests", "blocks", "graphs", "sampling", "parallel", "memory", "page"]
 
-STAGES: tuple[Stage, ...] = get_args(Stage)
+STAGES = tuple(stage.name for stage in DECLARED_STAGES)
 _SPACES = {space.name: space for space in SPACES}
 
 
@@ -277,11 +277,19 @@ def coordinates() -> tuple[str, ...]:
 @functools.cache
 def describe_glossary(language: Language) -> dict[str, Any]:
     """All terms in one language: what `GET /api/glossary` answers. Their order is that of a reader: stages, spaces, ..."""
-    return {"version": 1, "language": language, "terms": [_describe(name, language) for name in TERMS]}
+    return {"version": 1, "language": language, "terms": [_describe(name, language) for name in all_terms()]}
+
+
+@functools.cache
+def all_terms() -> Mapping[str, Term]:
+    """Every term by name, by kinds: also stages, coordinates and spaces of which TERMS says nothing beside the schema."""
+    declared = dict.fromkeys((*STAGES, *coordinates(), *_SPACES), Term())
+    kinds = get_args(Kind)
+    return dict(sorted((declared | TERMS).items(), key=lambda item: (kinds.index(kind_of(item[0])), item[0] not in TERMS)))
 
 
 def _describe(name: str, language: Language) -> dict[str, Any]:
-    term, kind, sentences = TERMS[name], kind_of(name), catalogue(language)
+    term, kind, sentences = all_terms()[name], kind_of(name), catalogue(language)
     space = _SPACES.get(name)
     words = sentences[f"stage.{name}"] if kind == "stage" else sentences.get(f"glossary.{name}.name")
     vllm = space.vllm if space else term.vllm
@@ -303,7 +311,7 @@ def _describe(name: str, language: Language) -> dict[str, Any]:
         else {
             "dims": list(space.dims),
             "dtype": space.dtype,
-            "stage": space.stage,
+            "stage": STAGE_OF[name],
             "holds": space.holds,
             "exactness": space.exactness,
         },
@@ -314,7 +322,7 @@ def _describe(name: str, language: Language) -> dict[str, Any]:
 def _spaces_of(name: str, kind: Kind) -> dict[str, list[str]]:
     """Spaces of a stage; those that run along a coordinate, and those whose values lie in it."""
     if kind == "stage":
-        return {"stage": [space.name for space in SPACES if space.stage == name]}
+        return {"stage": [space.name for space in SPACES if STAGE_OF[space.name] == name]}
     if name not in coordinates():
         return {}
     return {

@@ -31,7 +31,10 @@ def catalogue(language: Language) -> dict[str, str]:
 
 
 def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
-    """The sentence of a key with its placeholders filled in; whole numbers get thousands separators."""
+    """The sentence of a key with its placeholders filled in; whole numbers get thousands separators.
+
+    A key with a `.one` twin uses it where the parameter `n`, or the number `value`, is 1, as in static/js/core/i18n.js.
+    """
 
     def fill(match: re.Match[str]) -> str:
         value = params.get(match[1], match[0])
@@ -40,7 +43,9 @@ def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
             text = f"\u2068{text}\u2069"  # a name written from right to left keeps its direction to itself
         return f"{text} {match[2] if value == 1 else match[3]}" if match[2] else text
 
-    return _PLACEHOLDER.sub(fill, catalogue(language)[key])
+    sentences = catalogue(language)
+    is_one = 1 in (params.get("n"), params.get("value"))
+    return _PLACEHOLDER.sub(fill, sentences.get(f"{key}.one", sentences[key]) if is_one else sentences[key])
 
 
 def translator(language: Language) -> Translate:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.glossary import STAGES, TERMS, coordinates, describe_glossary, kind_of
+from app.glossary import STAGES, all_terms, coordinates, describe_glossary, kind_of
 from app.i18n import LANGUAGES, Language, catalogue
 from app.trace.schema import SPACES, describe
 
@@ -58,13 +58,13 @@ def terms() -> dict[str, dict[str, Any]]:
 
 def test_every_space_coordinate_stage_and_concept_is_a_term() -> None:
     expected = {space.name for space in SPACES} | set(coordinates()) | set(STAGES) | CONCEPTS
-    assert expected <= set(TERMS)
-    kinds = {name: kind_of(name) for name in TERMS}
+    assert expected <= set(all_terms())
+    kinds = {name: kind_of(name) for name in all_terms()}
     assert kinds["slot_mappings"] == "space"
     assert kinds["req_state_idx"] == "dim"
     assert kinds["batch"] == "stage"
     assert kinds["slot"] == "concept"
-    assert all(TERMS[name].theme for name, kind in kinds.items() if kind == "concept")
+    assert all(all_terms()[name].theme for name, kind in kinds.items() if kind == "concept")
 
 
 def test_coordinates_are_all_that_the_schema_names() -> None:
@@ -78,8 +78,8 @@ def test_coordinates_are_all_that_the_schema_names() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_both_languages_define_every_term_and_nothing_else(language: Language) -> None:
     keys = {(match["term"], match["what"]) for key in catalogue(language) if (match := SENTENCE.fullmatch(key))}
-    assert {term for term, what in keys if what == "definition"} == set(TERMS)
-    assert {term for term, _ in keys} == set(TERMS)
+    assert {term for term, what in keys if what == "definition"} == set(all_terms())
+    assert {term for term, _ in keys} == set(all_terms())
     others = {(match["term"], match["what"]) for key in catalogue("en") if (match := SENTENCE.fullmatch(key))}
     assert keys == others
 
@@ -87,7 +87,7 @@ def test_both_languages_define_every_term_and_nothing_else(language: Language) -
 def test_definitions_say_something() -> None:
     for language in LANGUAGES:
         sentences = catalogue(language)
-        definitions = {name: sentences[f"glossary.{name}.definition"] for name in TERMS}
+        definitions = {name: sentences[f"glossary.{name}.definition"] for name in all_terms()}
         assert len(set(definitions.values())) == len(definitions), "two terms, one definition"
         for name, text in definitions.items():
             words = re.sub(re.escape(name), "", text)
@@ -106,21 +106,21 @@ def test_tensor_names_are_not_translated() -> None:
 
 
 def test_related_terms_exist_and_lead_somewhere_else() -> None:
-    for name, term in TERMS.items():
+    for name, term in all_terms().items():
         related = term.related.split()
         assert related, f"{name} stands alone"
-        assert set(related) <= set(TERMS), f"{name}: {set(related) - set(TERMS)}"
+        assert set(related) <= set(all_terms()), f"{name}: {set(related) - set(all_terms())}"
         assert name not in related
         assert len(set(related)) == len(related)
 
 
 def test_every_other_name_has_an_owner_and_is_another() -> None:
-    for name, term in TERMS.items():
+    for name, term in all_terms().items():
         for other, whose in term.also.items():
             assert whose.strip(), f"{other} is nobody's"
             # The same name for another thing is worth saying; the same name for the same thing is not another name.
             assert other != name, name
-    names = {other for term in TERMS.values() for other in term.also}
+    names = {other for term in all_terms().values() for other in term.also}
     wild = ["cu_seqlens_q", "cu_q_lens", "context_lens", "out_cache_loc", "out_loc", "page_size", "req_pool_indices"]
     assert set(wild) <= names
 
@@ -149,7 +149,7 @@ def test_the_api_speaks_the_reader_s_language(client: TestClient) -> None:
     answer = client.get("/api/glossary")
     assert answer.status_code == 200
     assert answer.headers["content-language"] == "en"
-    assert [term["term"] for term in answer.json()["terms"]] == list(TERMS)
+    assert [term["term"] for term in answer.json()["terms"]] == list(all_terms())
     chinese = client.get("/api/glossary?lang=zh")
     assert chinese.headers["content-language"] == "zh"
     by_name = {term["term"]: term for term in chinese.json()["terms"]}

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from app.pipeline.block_tables import UNKNOWN_BLOCK, is_local_token
-from app.trace.build import StepTensors
 from app.trace.counts.pool_history import RowHistory
+from app.trace.step import StepTensors
 
 MAX_CELLS = 100  # violating cells that a check lists
 

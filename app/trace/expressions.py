@@ -11,7 +11,7 @@ Functions: `min`, `max`; `find(space, value)` the index at which a one-dimension
 
 import ast
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 Tree = Any  # None, number, bool, name or a list whose first item is the operator
@@ -73,6 +73,25 @@ def _compile(node: ast.expr) -> Tree:
         case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
             return [name, *map(_compile, arguments)]
     raise ValueError(f"not in the language of links: {ast.unparse(node)}")
+
+
+def spaces_read(trees: Iterable[Tree], with_indices: bool = True) -> set[str]:
+    """Names of the spaces whose cells expressions read, in this step: `control(...)` and `prev(...)` left out.
+
+    Without indices only those whose values a result is made of, not those that merely say where to look.
+    """
+    names: set[str] = set()
+    for tree in trees:
+        match tree:
+            case ["@" | "find" | "bisect" | "len" as operator, str(name), *operands]:
+                names.add(name)
+                if with_indices or operator in ("find", "bisect"):
+                    names |= spaces_read(operands, with_indices)
+            case ["control" | "prev" | "str", *_]:
+                pass
+            case [_, *operands]:
+                names |= spaces_read(operands, with_indices)
+    return names
 
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {

@@ -1,32 +1,26 @@
-"""All index spaces and how to walk between them: what `GET /api/spaces` answers.
-
-The order is that of the pipeline: schedule, state pool, batch, flatten, block tables, slot mapping, KV cache, update.
-"""
+"""All stages and their index spaces, and how to walk between them: what `GET /api/spaces` answers."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.trace.expressions import compile_expression
-from app.trace.space import Space
+from app.trace.axes import axis
+from app.trace.expressions import compile_expression, spaces_read
+from app.trace.space import Space, Stage
 from app.trace.stages.batch import BATCH
+from app.trace.stages.block_tables import BLOCK_TABLES
 from app.trace.stages.flatten import FLATTEN
 from app.trace.stages.kv_cache import KV_CACHE
 from app.trace.stages.schedule import SCHEDULE
+from app.trace.stages.slot_mapping import SLOT_MAPPING
 from app.trace.stages.state_pool import STATE_POOL
-from app.trace.stages.tables import BLOCK_TABLES, SLOT_MAPPING
 from app.trace.stages.update import UPDATE
 
-SPACES: Sequence[Space] = (
-    *SCHEDULE,
-    *STATE_POOL,
-    *BATCH,
-    *FLATTEN,
-    *BLOCK_TABLES,
-    *SLOT_MAPPING,
-    *KV_CACHE,
-    *UPDATE,
-)
+# In the order of the pipeline.
+STAGES: Sequence[Stage] = (SCHEDULE, STATE_POOL, BATCH, FLATTEN, BLOCK_TABLES, SLOT_MAPPING, KV_CACHE, UPDATE)
+
+SPACES: Sequence[Space] = tuple(space for stage in STAGES for space in stage.spaces)
+STAGE_OF: Mapping[str, str] = {space.name: stage.name for stage in STAGES for space in stage.spaces}
 
 # How to get from the coordinates that a cell has to those they imply, tried in order.
 COORDINATES: Sequence[tuple[str, str]] = (
@@ -70,8 +64,39 @@ def describe() -> dict[str, Any]:
     """The whole schema as JSON-like data: what `GET /api/spaces` answers."""
     return {
         "version": 1,
-        "spaces": {space.name: space.describe() for space in SPACES},
+        "stages": [stage.describe() for stage in STAGES],
+        "axes": {dim: axis(dim).describe() for space in SPACES for dim in space.dims},
+        "spaces": {space.name: {"stage": STAGE_OF[space.name]} | space.describe() for space in SPACES},
         "sources": {source.symbol: source.describe_function() for space in SPACES for source in space.sources},
         "coordinates": [{"name": name, "expr": compile_expression(text)} for name, text in COORDINATES],
         "walk": list(WALK),
     }
+
+
+@functools.cache
+def worksheet_blanks() -> frozenset[str]:
+    """The spaces that a worksheet leaves blank: what a class works out by hand, and all that would tell it.
+
+    These are the answers, what they are made of in their own stage as far as that is computed, and whatever follows from
+    any of those in the same step. What the step before left behind (`prev`) is given.
+    """
+    made_of = {space.name: spaces_read(_trees(space), with_indices=False) for space in SPACES}
+    follows_from = {space.name: spaces_read(_trees(space)) for space in SPACES}
+    is_computed = {space.name for space in SPACES if any(case.formula is not None for case in space.cases)}
+
+    def add(blank: frozenset[str], more: Callable[[frozenset[str]], set[str]]) -> frozenset[str]:
+        while not (found := more(blank)) <= blank:
+            blank |= found
+        return blank
+
+    answers = frozenset(space.name for space in SPACES if space.is_answer)
+    parts = add(
+        answers,
+        lambda blank: {part for name in blank for part in made_of[name] & is_computed if STAGE_OF[part] == STAGE_OF[name]},
+    )
+    return add(parts, lambda blank: {name for name, read in follows_from.items() if read & blank})
+
+
+def _trees(space: Space) -> list[Any]:
+    """What the cells of a space are computed from: formulas and further inputs."""
+    return [compile_expression(text) for case in space.cases for text in (case.formula, *case.inputs) if text is not None]

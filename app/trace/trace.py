@@ -4,7 +4,7 @@ In: a `Plan` and a window of steps. Out: the JSON-like document of the HTTP API.
 steps before the window only advance the state, steps behind it are not run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -18,12 +18,14 @@ from app.pipeline.runner import GroupConfig, NewRequest, Runner, RunnerConfig, S
 from app.pipeline.token_ids import RequestTokens
 from app.scenario.format.model import Config
 from app.scenario.plan.plan import Admission, Plan, PlannedStep
-from app.trace.build import StepTensors, build_spaces, count_values, prepare_step
 from app.trace.checks import MAX_CELLS, Check, check_step
 from app.trace.counts.pool_history import PoolHistory
 from app.trace.counts.summary import summarise
 from app.trace.counts.usage import measure_usage
 from app.trace.normalise import normalise
+from app.trace.schema import STAGES
+from app.trace.space import Space, Stage
+from app.trace.step import StepTensors, prepare_step
 
 MAX_VALUES = 4_194_304
 ENGINE = "vllm 0.33.0"
@@ -147,7 +149,7 @@ def _run_window(
             continue
         record = runner.step(scheduled)
         history.after_step(planned, runner)
-        step = prepare_step(runner, record, planned, layout, history, plan.scenario.strict)
+        step = prepare_step(runner, record, planned, plan.scenario, layout, history)
         num_values += count_values(step)
         if num_values > MAX_VALUES:
             raise _too_large(first, index - 1)
@@ -176,7 +178,7 @@ def _too_large(first: int, last_that_fits: int) -> ScenarioError:
 def _describe_step(
     index: int, step: StepTensors, config: Config, rows_before: dict[str, int], checks: Sequence[Check], translate: Translate
 ) -> dict[str, Any]:
-    record, states = step.record, step.runner.states
+    record = step.record
     batch, padding = record.batch, record.padding
     return {
         "index": index,
@@ -186,13 +188,32 @@ def _describe_step(
         "num_tokens_padded": padding.num_tokens_padded if padding else 0,
         "cudagraph_mode": padding.mode if padding else "NONE",
         "req_ids": list(batch.req_ids) if batch else [],
-        "req_id_to_index": dict(states.req_id_to_index),
-        "free_indices": list(states.free_indices),
-        "events": _events(step.planned, record, states.req_id_to_index, rows_before),
+        "req_id_to_index": dict(step.req_id_to_index),
+        "free_indices": list(step.free_indices),
+        "events": _events(step.planned, record, step.req_id_to_index, rows_before),
         "kv_cache": measure_usage(step, config),
-        "spaces": build_spaces(step),
+        "sentences": {stage.name: stage.sentence(step, translate) for stage in _stages_of(step) if stage.sentence},
+        "spaces": {
+            space.name: {"dims": list(space.dims), "dtype": space.dtype, "values": space.values(step)}
+            for space in _spaces_of(step)
+        },
         "checks": [_describe_check(check, translate) for check in checks],
     }
+
+
+def _stages_of(step: StepTensors) -> list[Stage]:
+    """The stages that a step went through."""
+    return [stage for stage in STAGES if step.has_batch or not stage.needs_batch]
+
+
+def _spaces_of(step: StepTensors) -> Iterator[Space]:
+    """The spaces that a step has."""
+    return (space for stage in _stages_of(step) for space in stage.spaces if space.exists(step))
+
+
+def count_values(step: StepTensors) -> int:
+    """How many values the spaces of a step hold, without making them."""
+    return sum(step.size(space.dims) for space in _spaces_of(step))
 
 
 def _describe_check(check: Check, translate: Translate) -> dict[str, Any]:
@@ -208,7 +229,7 @@ def _describe_check(check: Check, translate: Translate) -> dict[str, Any]:
 
 
 def _events(
-    planned: PlannedStep, record: StepRecord, rows: dict[str, int], rows_before: dict[str, int]
+    planned: PlannedStep, record: StepRecord, rows: Mapping[str, int], rows_before: Mapping[str, int]
 ) -> list[dict[str, Any]]:
     """What happened to the pool, in order."""
     events: list[dict[str, Any]] = [

@@ -7,7 +7,7 @@ here, for the requests that are live in the step.
 from typing import Any
 
 from app.scenario.format.model import Config
-from app.trace.build import StepTensors
+from app.trace.step import StepTensors
 
 
 def measure_usage(step: StepTensors, config: Config) -> dict[str, Any]:

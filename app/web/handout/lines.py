@@ -7,20 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.i18n import Translate
+from app.trace.axes import axis as axis_of
 from app.trace.schema import SPACES
-from app.trace.space import Space
+from app.trace.space import Stage
+from app.trace.words import runs
 from app.web.handout.fit import DIGIT, ROOM, SHEET_WIDTH
-from app.web.handout.step import TAGS, StepReader
+from app.web.handout.step import StepReader
 
 MAX_ACROSS = 64  # tokens, boundaries or logits of a step
 MAX_ROWS = 24  # rows of a table
 MAX_LIST = 12  # columns of a block table
 
-STAGES = tuple(dict.fromkeys(space.stage for space in SPACES))
-ACROSS = {"flat_token_idx", "batch_boundary", "logits_boundary", "logit_idx"}
-_SAME_AXIS = {"flat_token_idx_padded": "flat_token_idx", "batch_idx_padded": "batch_idx"}
-# `slot_byte_offsets` are those of the layout that the cache has; marks stand in front of the rows.
-NOT_SHOWN = {"byte_offsets_nhd", "byte_offsets_hnd", *TAGS.values()}
+# What is no line of its own: details, and the requests' marks, which stand in front of the rows.
+NOT_SHOWN = {space.name for space in SPACES if space.is_detail or space.name in {axis_of(dim).tag for dim in space.dims}}
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,10 @@ class Selection:
         self._reader = reader
         self._translate = translate
 
-    def names(self, stage: str) -> list[str]:
-        hidden = NOT_SHOWN | ({"kv_block_groups"} if self._reader.num_groups == 1 else set())
-        return [space.name for space in SPACES if self._is_shown(space, stage) and space.name not in hidden]
-
-    def _is_shown(self, space: Space, stage: str) -> bool:
-        return space.stage == stage and space.name in self._reader.spaces
+    def names(self, stage: Stage) -> list[str]:
+        """The stage's spaces that this step has; which group a value is of is not said where there is but one."""
+        spaces = [space for space in stage.spaces if space.name in self._reader.spaces and space.name not in NOT_SHOWN]
+        return [space.name for space in spaces if self._reader.num_groups > 1 or space.holds != "group"]
 
     def lines_by_axis(self, names: Sequence[str]) -> dict[str, list[Line]]:
         """Axis -> its lines, those without a group first, then group by group."""
@@ -68,7 +65,7 @@ class Selection:
             for group in groups:
                 columns = self._columns(name, group) if is_list else None
                 if columns != ():
-                    tables.setdefault(_SAME_AXIS.get(axis, axis), []).append(Line(name, group, columns))
+                    tables.setdefault(axis_of(axis).along, []).append(Line(name, group, columns))
         for lines in tables.values():
             lines.sort(key=lambda line: (line.is_own, -1 if line.group is None else line.group))
         return dict(sorted(tables.items(), key=self._place))
@@ -76,7 +73,11 @@ class Selection:
     def _place(self, table: tuple[str, Sequence[Line]]) -> tuple[bool, int]:
         """Tokens first, then the higher tables, so that what stands in one row is about equally high."""
         axis, lines = table
-        height = len(lines) if axis in ACROSS else max(len(self._reader.values(line.space, line.group)) for line in lines)
+        height = (
+            len(lines)
+            if axis_of(axis).is_across
+            else max(len(self._reader.values(line.space, line.group)) for line in lines)
+        )
         return axis != "flat_token_idx", -height
 
     def _columns(self, name: str, group: int | None) -> tuple[int, ...]:
@@ -103,7 +104,7 @@ class Selection:
         if axis == "req_state_idx":
             entries, most = self._pool_rows(count, notes), MAX_ROWS
         else:
-            entries, most = list(range(count)), MAX_ACROSS if axis in ACROSS else MAX_ROWS
+            entries, most = list(range(count)), MAX_ACROSS if axis_of(axis).is_across else MAX_ROWS
         for line in lines:
             values = self._reader.values(line.space, line.group)
             width = max(map(len, values), default=0) if line.columns is not None else 0
@@ -125,20 +126,8 @@ class Selection:
             rest = rest[:-1]
         if rest:
             key = "pool.rest.one" if len(rest) == 1 else "pool.rest"
-            notes.append(self._translate(key, {"n": len(rest), "rows": _runs(rest)}))
+            notes.append(self._translate(key, {"n": len(rest), "rows": runs(rest)}))
         if len(used) > MAX_ROWS:
             batch = self._reader.spaces.get("idx_mapping", {"values": []})["values"][:MAX_ROWS]
             used = sorted(batch, reverse=True) + [row for row in used if row not in set(batch)]
         return used
-
-
-def _runs(numbers: Sequence[int]) -> str:
-    """[0, 1, 2, 5] -> "0–2, 5", as in static/js/core/i18n.js."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and parts[-1][-1] == number - 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    shown = ["–".join(map(str, part)) for part in parts[:4]]
-    return ", ".join(shown) + (", …" if len(parts) > 4 else "")

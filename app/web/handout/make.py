@@ -4,13 +4,13 @@ However large the scenario, a handout is bounded: MAX_STEPS steps, MAX_CELLS cel
 allows; what is left out is said.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from app.i18n import Language, Translate, catalogue, translate
+from app.i18n import Language, Translate, translator
 from app.scenario import load_plan
 from app.scenario.plan.plan import Plan
 from app.trace.trace import trace_scenario
@@ -52,10 +52,7 @@ def make_handout(document: Any, choice: Choice, device: torch.device, language: 
     Raises:
         ScenarioError: the scenario cannot be run, or one step alone is too large.
     """
-
-    def in_language(key: str, params: Mapping[str, Any]) -> str:
-        return say(language, key, params)
-
+    in_language = translator(language)
     plan = load_plan(document)
     notices = [in_language("notice.ignored", {"names": ", ".join(choice.ignored)})] if choice.ignored else []
     first, last, wanted = _window(plan, choice, in_language, notices)
@@ -115,9 +112,3 @@ def _window(plan: Plan, choice: Choice, in_language: Translate, notices: list[st
             break
         last = index
     return first, last, wanted
-
-
-def say(language: Language, key: str, params: Mapping[str, Any]) -> str:
-    """`translate`, with the twin `<key>.one` where `n` is 1, as the scripts do."""
-    single = f"{key}.one"
-    return translate(language, single if params.get("n") == 1 and single in catalogue(language) else key, params)

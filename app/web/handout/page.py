@@ -21,11 +21,11 @@ from starlette.datastructures import QueryParams
 
 from app.errors import ScenarioError
 from app.i18n import Language, translate
-from app.trace.schema import SPACES
+from app.trace.schema import STAGES
 from app.trace.trace import ENGINE
 from app.web.handout.fit import name_lines
-from app.web.handout.lines import NOT_SHOWN, STAGES
-from app.web.handout.make import MAX_STEPS, Handout, make_handout, say
+from app.web.handout.lines import NOT_SHOWN
+from app.web.handout.make import MAX_STEPS, Handout, make_handout
 from app.web.handout.query import (
     Choice,
     handout_address,
@@ -107,7 +107,7 @@ def handout_router(
     def render(page: HandoutPage) -> str:
         return template.render(
             page=page,
-            t=lambda key, **params: say(page.lang, key, params),
+            t=lambda key, **params: translate(page.lang, key, params),
             static=lambda path: f"{page.root}/static/{path}",
         )
 
@@ -197,8 +197,7 @@ def _page(
 
 @functools.cache
 def _what_can_be_blank() -> Sequence[tuple[str, Sequence[str]]]:
-    shown = [space for space in SPACES if space.name not in NOT_SHOWN]
-    return [(stage, [space.name for space in shown if space.stage == stage]) for stage in STAGES]
+    return [(stage.name, [space.name for space in stage.spaces if space.name not in NOT_SHOWN]) for stage in STAGES]
 
 
 def _neighbours(

@@ -1,8 +1,8 @@
 """What a reader asks of a handout, from the query of its address, and the addresses of other ones.
 
 `step=n` or `steps=a-b` choose steps, `answers` is 0 for a worksheet, 1 for the answer key, `both` for one after the other,
-`blank` names the spaces that a worksheet leaves blank (repeated or with commas; `auto`: AUTO_BLANK; empty: none). What makes
-no sense is left out and reported; a query never fails.
+`blank` names the spaces that a worksheet leaves blank (repeated or with commas; `auto`: those a class works out; `` none).
+What makes no sense is left out and reported; a query never fails.
 """
 
 import re
@@ -14,29 +14,12 @@ from urllib.parse import quote, urlencode
 from starlette.datastructures import QueryParams
 
 from app.i18n import LANGUAGES
-from app.trace.schema import SPACES
+from app.trace.schema import SPACES, worksheet_blanks
 from app.web.links.asked import Asked
 
 Answers = Literal["0", "1", "both"]
 ANSWERS: tuple[Answers, ...] = ("0", "1", "both")
 
-# What a class works out by hand. Tensors that would give an answer away stand here too.
-AUTO_BLANK = frozenset(
-    {
-        "idx_mapping",
-        "query_start_loc",
-        "seq_lens",
-        "positions",
-        "expanded_idx_mapping",
-        "input_block_tables",
-        "block_indices",
-        "block_offsets",
-        "block_numbers",
-        "slot_mappings",
-        "slot_byte_offsets",
-        "num_computed_tokens_after",
-    }
-)
 _NAMES = frozenset(space.name for space in SPACES)
 
 
@@ -70,8 +53,8 @@ def read_choice(query: QueryParams) -> Choice:
     unknown = named - _NAMES - {"auto"}
     if unknown:
         ignored.append("blank")
-    blank = (named & _NAMES) | (AUTO_BLANK if is_auto else frozenset())
-    is_auto = is_auto and blank == AUTO_BLANK
+    blank = (named & _NAMES) | (worksheet_blanks() if is_auto else frozenset())
+    is_auto = is_auto and blank == worksheet_blanks()
     return Choice(steps, next((one for one in ANSWERS if one == answers), "1"), frozenset(blank), is_auto, ignored)
 
 

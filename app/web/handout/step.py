@@ -11,48 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.i18n import Translate
+from app.trace.axes import axis as axis_of
 from app.trace.expressions import Scope, Tree, evaluate
 from app.trace.schema import describe
 
-# Last part of a note's name that makes a cell look different from plain data, as in static/js/core/trace/explain.js.
-_STATES = {
-    "stale": "stale",
-    "padding": "padding",
-    "padded": "padding",
-    "null": "null",
-    "unknown": "unknown",
-    "not_local": "not_local",
-    "freed": "freed",
-    "unused": "unused",
-    "missing": "missing",
-    "none": "none",
-}
 _KNOWN_TO_BE_NONE = {"none", "not_local", "missing", "unused"}
 
-# Counts, lengths and bytes get separators; ids and indices are names, printed as they are.
-_COUNTS = re.compile(
-    r"(num_|schedule_num_|kv_block_num_|(total|prompt|prefill)_len|seq_lens|dcp_local_seq_lens|(slot_)?byte_offsets)"
-)
-
-# Axis -> the space that names its requests, shown as a mark in front of every entry.
-TAGS = {"req_state_idx": "row_req_ids", "schedule_idx": "schedule_req_ids"}
-
-# Short names of the indices, for formulas on paper.
-INDEX_LETTERS = {
-    "group": "g",
-    "schedule_idx": "i",
-    "req_state_idx": "r",
-    "batch_idx": "b",
-    "batch_idx_padded": "b",
-    "batch_boundary": "b",
-    "flat_token_idx": "t",
-    "flat_token_idx_padded": "t",
-    "logits_boundary": "b",
-    "logit_idx": "l",
-    "block_index": "c",
-    "kv_block_idx": "k",
-    "stale_block_idx": "k",
-}
 LONGEST_RULE = 112  # characters that fit one line of a sheet
 
 
@@ -75,7 +39,7 @@ class StepReader:
         return values if group is None else values[group]
 
     def state(self, space: str, at: Sequence[int], value: Any) -> str:
-        """What a cell is besides data, "" for plain data: the end of the name of the case that explains it."""
+        """What a cell is besides data, "" for plain data: what the case says that explains it."""
         cases = _cases(space)
         if any(state for _, state in cases):
             variables = dict(zip(self.spaces[space]["dims"], at, strict=True)) | {"value": value}
@@ -92,12 +56,13 @@ class StepReader:
         if space == "row_status":
             return self._translate(f"value.row_status.{value}", {})
         # Four digits stay together: ids are read as names, and counts beside them alike.
-        return f"{value:,}" if _COUNTS.match(space) and abs(value) >= 10_000 else str(value)
+        return f"{value:,}" if describe()["spaces"][space]["kind"] == "count" and abs(value) >= 10_000 else str(value)
 
     def owner(self, axis: str, index: int) -> str | None:
         """The req_id that an index along an axis implies."""
-        if axis in TAGS:
-            named = self.value(TAGS[axis], [index])
+        tag = axis_of(axis).tag
+        if tag is not None:
+            named = self.value(tag, [index])
             return named if isinstance(named, str) else None
         known: dict[str, Any] = {axis: index}
         for name, tree, needed in _coordinates():
@@ -124,7 +89,7 @@ class StepReader:
                 formulas.append(_on_paper(case["text"], self.num_groups == 1))
             if holds:
                 break
-        dims = [INDEX_LETTERS.get(dim, dim) for dim in self.spaces[space]["dims"] if dim != "group" or self.num_groups > 1]
+        dims = [axis_of(dim).letter for dim in self.spaces[space]["dims"] if dim != "group" or self.num_groups > 1]
         if len(set(formulas)) != 1:
             return None
         is_copy = describe()["spaces"][space]["holds"] is None and " " not in formulas[0]
@@ -143,9 +108,9 @@ class StepReader:
 
 @functools.cache
 def _cases(space: str) -> list[tuple[Tree, str]]:
-    """Condition and state of each case of a space."""
+    """Condition and state of each case of a space, "" for plain data."""
     cases = describe()["spaces"][space]["cases"]
-    return [(case["when"], _STATES.get(case["note"].rpartition(".")[2], "")) for case in cases]
+    return [(case["when"], "" if case["state"] == "data" else case["state"]) for case in cases]
 
 
 @functools.cache
@@ -184,7 +149,7 @@ class _OnPaper(ast.NodeTransformer):
         self._is_one_group = is_one_group
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return ast.Name(INDEX_LETTERS.get(node.id, node.id))
+        return ast.Name(axis_of(node.id).letter)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         assert isinstance(node.func, ast.Name)

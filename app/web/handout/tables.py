@@ -10,6 +10,9 @@ from itertools import groupby
 from typing import Any
 
 from app.i18n import Translate, catalogue
+from app.trace.axes import axis as axis_of
+from app.trace.schema import STAGES
+from app.trace.space import Stage
 from app.web.handout.fit import (
     BLANK_WIDTH,
     DIGIT,
@@ -20,9 +23,9 @@ from app.web.handout.fit import (
     text_width,
     word_width,
 )
-from app.web.handout.lines import ACROSS, STAGES, Line, Selection
+from app.web.handout.lines import Line, Selection
 from app.web.handout.model import Cell, Head, Panel, Row, Table
-from app.web.handout.step import INDEX_LETTERS, StepReader
+from app.web.handout.step import StepReader
 from app.web.identity import Identity
 
 MAX_NAME = 16  # characters of a group's name beside a tensor's
@@ -52,15 +55,15 @@ class PanelMaker:
         """A panel for each stage that has spaces in this step."""
         return [panel for number, stage in enumerate(STAGES, 1) if (panel := self._panel(stage, number)).tables]
 
-    def _panel(self, stage: str, number: int) -> Panel:
-        what = self._first_of(f"handout.{stage}.what", f"stage.{stage}.what")
-        panel = Panel(stage, number, self._say(f"stage.{stage}"), what)
+    def _panel(self, stage: Stage, number: int) -> Panel:
+        what = self._first_of(f"handout.{stage.name}.what", f"stage.{stage.name}.what")
+        panel = Panel(stage.name, number, self._say(f"stage.{stage.name}"), what)
         names = self._selection.names(stage)
         for axis, lines in self._selection.lines_by_axis(names).items():
             entries = self._selection.entries(axis, lines, panel.notes)
             if not entries:
                 continue
-            make = self._strips if axis in ACROSS else self._rows
+            make = self._strips if axis_of(axis).is_across else self._rows
             panel.tables += make(axis, entries, lines, panel.title)
         if panel.tables:
             panel.rules = [rule for name in names if (rule := self._reader.rule(name)) is not None]
@@ -99,7 +102,7 @@ class PanelMaker:
     def _rows(self, axis: str, entries: Sequence[int], lines: Sequence[Line], title: str) -> Iterator[Table]:
         """Tables of some of the lines each; lists of a group are tables of their own."""
         requests = self._row_requests(axis, entries)
-        front = word_width(axis, INDEX_LETTERS.get(axis, ""))
+        front = word_width(axis, _letter(axis))
         if requests:
             front += max(request_width(requests), text_width(self._say("table.request"), ""))
         for part, width in self._parts(entries, lines, SHEET_WIDTH - front):
@@ -216,4 +219,10 @@ class PanelMaker:
 
 
 def _axis_head(axis: str, rows: int = 1) -> Head:
-    return Head(axis, is_name=True, note=INDEX_LETTERS.get(axis, ""), rows=rows)
+    return Head(axis, is_name=True, note=_letter(axis), rows=rows)
+
+
+def _letter(axis: str) -> str:
+    """The letter that formulas use for an index, "" where they use its name."""
+    letter = axis_of(axis).letter
+    return "" if letter == axis else letter

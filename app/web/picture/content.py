@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from app.errors import ScenarioError
-from app.i18n import Language, catalogue, translate
+from app.i18n import Language, translate
 from app.scenario import load_plan
 from app.scenario.format.model import Scenario
 from app.scenario.format.parse import parse_scenario
@@ -224,8 +224,7 @@ def _schedule_card(scenario: Scenario, shown: int, place: str, facts: Sequence[s
 
 
 def _count(language: Language, key: str, n: int) -> str:
-    single = f"{key}.one"
-    return _say(language, single if n == 1 and f"picture.{single}" in catalogue(language) else key, n=n)
+    return _say(language, key, n=n)
 
 
 def _say(language: Language, key: str, **params: Any) -> str:
