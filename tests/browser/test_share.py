@@ -91,6 +91,14 @@ def test_a_short_link_is_made_when_asked_for_and_opens_the_same(new_page: NewPag
     expect(count).to_have_value("1")
 
 
+def test_a_picture_in_markdown_keeps_the_language_that_it_was_made_in(page: Page) -> None:
+    open_share(page, "/?example=worked-example&step=1&lang=zh")
+    found = re.search(r"\((http://[^)]*/og\.png\?[^)]*)\)", field(page, "picture"))
+    assert found is not None
+    assert found[1].endswith("/og.png?example=worked-example&step=1&lang=zh")
+    assert page.request.get(found[1]).headers["content-type"] == "image/png"
+
+
 def test_embed_code_is_shown_as_others_will_see_it(page: Page) -> None:
     open_share(page, "/?example=worked-example&step=1&stage=flatten")
     code = field(page, "embed")
