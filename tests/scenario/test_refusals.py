@@ -650,10 +650,7 @@ REFUSED = [
         ),
         "block_null",
         "/steps/0/new_block_ids/A/0/1",
-        (
-            "Block 0 is the null block. In group 0, A can have it only before its first real block, not behind it in "
-            "column 1."
-        ),
+        ("Block 0 is the null block. In group 0, A can have it only before its first real block, not after it in column 1."),
         [drop("/steps/0/new_block_ids/A")],
         id="block_null: behind a real block",
     ),
