@@ -1,4 +1,5 @@
 // @ts-check
+/** What the page keeps in its address, steps through and says, without a page. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAddress, parseAddress } from '../../static/js/core/address/address.js';

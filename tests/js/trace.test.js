@@ -1,4 +1,5 @@
 // @ts-check
+/** Traces in flat arrays: ragged rows, cells by their coordinates, what a step changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { before } from '../../static/js/core/trace/changes.js';
