@@ -44,7 +44,7 @@ def test_an_edited_scenario_is_shared_as_one_link(new_page: NewPage) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == link
     expect(page.locator("[data-fits=yes]")).to_contain_text(f"{len(link)} characters")
 
-    page.get_by_role("checkbox", name="Open it where I am").uncheck()
+    page.get_by_role("checkbox", name="Open at the current place").uncheck()
     expect(page.locator("[data-field=link]")).to_have_value(link.partition("&")[0])
     page.keyboard.press("Escape")
     expect(page.locator("pw-share dialog")).to_be_hidden()
@@ -89,6 +89,14 @@ def test_a_short_link_is_made_when_asked_for_and_opens_the_same(new_page: NewPag
     page.go_back()
     expect(page).to_have_url(re.compile(r"/s/[\w-]{12,}\?step=2"))
     expect(count).to_have_value("1")
+
+
+def test_a_picture_in_markdown_keeps_the_language_that_it_was_made_in(page: Page) -> None:
+    open_share(page, "/?example=worked-example&step=1&lang=zh")
+    found = re.search(r"\((http://[^)]*/og\.png\?[^)]*)\)", field(page, "picture"))
+    assert found is not None
+    assert found[1].endswith("/og.png?example=worked-example&step=1&lang=zh")
+    assert page.request.get(found[1]).headers["content-type"] == "image/png"
 
 
 def test_embed_code_is_shown_as_others_will_see_it(page: Page) -> None:

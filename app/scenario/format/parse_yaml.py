@@ -32,7 +32,7 @@ _BREAK = re.compile("\r\n?|\n")
 
 # what PyYAML or libyaml say -> the key of our sentence; the first that is found in it
 _SYNTAX = (
-    (r"'\\t'", "tab"),
+    (r"'\\t'|tab character", "tab"),
     (r"found character .*that cannot start", "character"),
     (r"mapping values are not allowed", "colon"),
     (r"could not find expected ':'", "no_colon"),

@@ -147,7 +147,8 @@ export class ShareControl {
       width,
       height,
       markdown: best ? markdown(title, best) : null,
-      picture: best && query.size > 0 ? markdown(title, best, `${base}og.png?${query}&step=${here.step}`) : null,
+      picture:
+        best && query.size > 0 ? markdown(title, best, `${base}og.png?${query}&step=${here.step}&lang=${bench.lang}`) : null,
       handout:
         query.size > 0
           ? handoutAddress(boot.root, { ...Object.fromEntries(query), lang: bench.lang, step: here.step })
