@@ -145,6 +145,7 @@ function pool(tables, view, big, sizes, stage) {
     if (big) return row === next ? t('pool.next') : '';
     return status?.get([row]) === 'freed' ? t('pool.freed') : t('pool.free');
   };
+  const shownOwner = (/** @type {number} */ row) => (free.has(row) && status?.get([row]) !== 'freed' ? null : owner(row));
   return tables.map((table) => {
     if (table.axis !== 'req_state_idx') return plain([table], view, big, sizes, stage);
     const all = Array.from({ length: table.count }, (_, place) => table.count - 1 - place);
@@ -153,7 +154,8 @@ function pool(tables, view, big, sizes, stage) {
     const isShort = big && rest.length <= FEW;
     const tail =
       big && !isShort ? { entries: rest, words: t('pool.rest', { n: rest.length, rows: runs([...rest].reverse()) }) } : null;
-    return html`${rows(table, view, big, stage, { entries: isShort ? all : used, tail, mark, owner: (row) => (free.has(row) && status?.get([row]) !== 'freed' ? null : owner(row)), chips: big ? 12 : 6 })}${freeStack(view)}`;
+    const more = { entries: isShort ? all : used, tail, mark, owner: shownOwner, chips: big ? 12 : 6 };
+    return html`${rows(table, view, big, stage, more)}${freeStack(view)}`;
   });
 }
 
@@ -248,8 +250,11 @@ function blockTables(tables, view, big, sizes, stage) {
   const mapping = view.step.space('idx_mapping');
   const entries = Array.from({ length: mapping?.length ?? 0 }, (_, row) => Number(mapping?.get([row])));
   return html`<div class="tables-frame"><div class="tables">
-    <div class="persistent"><p
-      class="caption">${view.t('tables.persistent')}</p>${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}<p class="arrow write"><span>${view.t('tables.write')}</span></p></div>
+    <div class="persistent">
+      <p class="caption">${view.t('tables.persistent')}</p>
+      ${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}
+      <p class="arrow write"><span>${view.t('tables.write')}</span></p>
+    </div>
     <p class="arrow read"><span>${view.t('tables.read')}</span></p>
     <div class="gathered"><p class="caption">${view.t('tables.gathered')}</p>${gathered}${padding}</div>
   </div></div>`;

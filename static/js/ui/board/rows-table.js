@@ -170,6 +170,8 @@ export class RowsTable extends HTMLElement {
     const rows = [];
     for (let place = window.first; place < window.last; place += 1) rows.push(this.#row(data, all[place], place));
     const columns = data.lines.length + 2 + (data.extra?.length ?? 0);
+    const sight = (/** @type {{first: number, last: number}} */ { first, last }) =>
+      data.view.t('rows.window', { first: String(all[first]), last: String(all[last]), n: count });
     const spacer = (/** @type {number} */ height) =>
       height > 0
         ? html`<tr class="spacer" aria-hidden="true"><td colspan=${columns} .style=${`height:${height}px`}></td></tr>`
@@ -190,7 +192,7 @@ export class RowsTable extends HTMLElement {
       ${
         shown
           ? html`<p class="window" data-window
-        ?data-whole=${window.before + window.after === 0}>${data.view.t('rows.window', { first: String(all[shown.first]), last: String(all[shown.last]), n: count })}</p>`
+        ?data-whole=${window.before + window.after === 0}>${sight(shown)}</p>`
           : nothing
       }`,
       this,

@@ -222,7 +222,8 @@ export class Glossary extends HTMLElement {
         )}</ul>`
           : nothing
       }
-      ${links(t('terms.of_stage'), term.spaces.stage)}${links(t('terms.along'), term.spaces.along)}${links(t('terms.hold'), term.spaces.hold)}${links(t('terms.related'), term.related)}
+      ${links(t('terms.of_stage'), term.spaces.stage)}${links(t('terms.along'), term.spaces.along)}
+      ${links(t('terms.hold'), term.spaces.hold)}${links(t('terms.related'), term.related)}
       ${this.#show(term)}`;
   }
 
@@ -233,7 +234,8 @@ export class Glossary extends HTMLElement {
       html`<div><dt>${t(`terms.${name}`)}</dt><dd>${value}</dd></div>`;
     if (!space && !vllm) return nothing;
     return html`<dl class="facts">
-      ${space ? html`${fact('dims', html`[${space.dims.map((dim, place) => html`${place > 0 ? ', ' : ''}${this.#link(dim)}`)}]`)}${fact('dtype', html`<code>${space.dtype}</code>`)}` : nothing}
+      ${space ? fact('dims', html`[${space.dims.map((dim, place) => [place > 0 ? ', ' : '', this.#link(dim)])}]`) : nothing}
+      ${space ? fact('dtype', html`<code>${space.dtype}</code>`) : nothing}
       ${space?.holds ? fact('holds', this.#link(space.holds)) : nothing}
       ${vllm ? fact('vllm', html`<code>${vllm.symbol}</code> <small>${vllm.file}</small>`) : nothing}
     </dl>`;

@@ -54,7 +54,11 @@ export class Talk extends HTMLElement {
           ({ code, name, href }) => html`<a class="btn" href=${href} hreflang=${code} lang=${code}
           data-lang-link=${code}>${name}</a>`,
         )}
-        ${button('theme', '◐', t('present.theme'))}${button('blank', '■', t('present.blank'))}${canFill ? button('full', '⛶', isFull ? t('present.not_full') : t('present.full')) : nothing}${button('help', '?', t('page.help'))}${button('leave', '×', t('present.leave'))}
+        ${button('theme', '◐', t('present.theme'))}
+        ${button('blank', '■', t('present.blank'))}
+        ${canFill ? button('full', '⛶', t(isFull ? 'present.not_full' : 'present.full')) : nothing}
+        ${button('help', '?', t('page.help'))}
+        ${button('leave', '×', t('present.leave'))}
       </div>
     </div>`;
   }
