@@ -124,13 +124,15 @@ export class KvMap extends HTMLElement {
     const scroll = scroller?.scrollTop ?? 0;
     const extent = scroller?.clientHeight || 320;
     const window = visible({ scroll, extent, size: this.#height, count: this.#lines.length, spare: 2 });
+    const itemOf = (/** @type {Item} */ item) =>
+      item.kind === 'block' ? this.#tile(data, item.entry, { width, slotWidth, isBar }) : this.#gap(data, item);
     render(
       html`<div class="scroll ${big ? 'big' : ''}" role="presentation">
         <div role="list" aria-label=${view.t('kv.label')}>
           <div role="presentation" .style=${`height:${window.before}px`}></div>
           ${this.#lines.slice(window.first, window.last).map(
             (line) => html`<div class="tiles" role="presentation"
-            .style=${`height:${this.#height}px`}>${line.map((item) => (item.kind === 'block' ? this.#tile(data, item.entry, { width, slotWidth, isBar }) : this.#gap(data, item)))}</div>`,
+            .style=${`height:${this.#height}px`}>${line.map(itemOf)}</div>`,
           )}
           <div role="presentation" .style=${`height:${window.after}px`}></div>
         </div>
@@ -179,9 +181,9 @@ export class KvMap extends HTMLElement {
     const reqId = pool.owner(entry);
     const counts = pool.slots(entry);
     const words = view.t('kv.block', { block: String(id), size: blockSize, ...counts });
-    const slots = () =>
-      html`<div class="slots"
-        .style=${`grid-template-columns:repeat(${Math.min(blockSize, LANE)},${slotWidth}px)`}>${Array.from({ length: blockSize }, (_, offset) => this.#slot(entry, id * blockSize + offset))}</div>`;
+    const columns = `grid-template-columns:repeat(${Math.min(blockSize, LANE)},${slotWidth}px)`;
+    const slotAt = (/** @type {unknown} */ _, /** @type {number} */ offset) => this.#slot(entry, id * blockSize + offset);
+    const slots = () => html`<div class="slots" .style=${columns}>${Array.from({ length: blockSize }, slotAt)}</div>`;
     return html`<div class="block ${requestClass(view, reqId)}" role="listitem" data-axis="kv_block_idx" data-index=${entry}
       data-block=${id} .style=${`width:${width}px`}>
       <div class="block-name"><span class="c" tabindex="-1" data-entry=${entry}
