@@ -8,17 +8,22 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import orjson
 
-Language = Literal["en", "zh"]
-LANGUAGES: tuple[Language, ...] = get_args(Language)
+Language = str  # a code: the name of a catalogue, as in addresses
 DEFAULT_LANGUAGE: Language = "en"
 
 Translate = Callable[[str, Mapping[str, Any]], str]  # (key, params) -> sentence
 
 _LOCALES = Path(__file__).parent / "locales"
+# The default, then the others: a catalogue is all that a language takes. `language.name` is its own name for itself,
+# `language.tag` what HTML calls it (BCP 47), `language.locale` what Open Graph does.
+LANGUAGES: tuple[Language, ...] = (
+    DEFAULT_LANGUAGE,
+    *sorted(path.stem for path in _LOCALES.glob("*.json") if path.stem != DEFAULT_LANGUAGE),
+)
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|{}]+)\|([^|{}]+))?\}")
 
@@ -51,6 +56,11 @@ def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
 def translator(language: Language) -> Translate:
     """`translate` for one language."""
     return functools.partial(translate, language)
+
+
+def tag_of(language: Language) -> str:
+    """What HTML and HTTP call a language: its BCP 47 tag."""
+    return catalogue(language)["language.tag"]
 
 
 def pick_language(explicit: str | None, accept_language: str | None) -> Language:

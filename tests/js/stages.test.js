@@ -136,9 +136,9 @@ test('the arrows go through the stages that there are', () => {
 
 test('an address and a message may name the stages that there are', () => {
   const isView = (/** @type {string} */ name) => schema.isView(name);
-  assert.deepEqual(parseAddress('?stage=mix', isView).stage, 'mix');
-  assert.deepEqual(parseAddress('?stage=all', isView).stage, 'all');
-  const wrong = parseAddress('?stage=batch', isView);
+  assert.deepEqual(parseAddress('?stage=mix', { isView }).stage, 'mix');
+  assert.deepEqual(parseAddress('?stage=all', { isView }).stage, 'all');
+  const wrong = parseAddress('?stage=batch', { isView });
   assert.deepEqual([wrong.stage, wrong.ignored], [null, ['stage']]);
   assert.equal(parseAddress('?stage=batch').stage, 'batch', 'it could be one');
   for (const odd of ['Mix', '1', '', 'a b', '<b>']) assert.equal(parseAddress(`?stage=${odd}`).stage, null, odd);

@@ -22,15 +22,23 @@ import { parseCellKey } from '../trace/trace.js';
  */
 
 const OURS = ['s', 'example', 'draft', 'step', 'stage', 'pin', 'view', 'steps', 'lang'];
+/** A code of a language. */
+const LANGUAGE = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i;
 const STAGE = /^[a-z][a-z0-9-]{0,63}$/;
 export const MODES = ['board', 'present', 'embed'];
 
 /**
+ * Without knowing which stages and languages there are, whatever could be one is taken for one.
  * @param {string} search
- * @param {(name: string) => boolean} [isView]  whether a name is that of a stage, or of all; without it, whether it could be
+ * @param {object} [known]
+ * @param {(name: string) => boolean} [known.isView]  whether a name is that of a stage, or of all
+ * @param {(code: string) => boolean} [known.isLanguage]
  * @returns {Address}
  */
-export function parseAddress(search, isView = (name) => STAGE.test(name)) {
+export function parseAddress(
+  search,
+  { isView = (name) => STAGE.test(name), isLanguage = (code) => LANGUAGE.test(code) } = {},
+) {
   const params = new URLSearchParams([...new URLSearchParams(search)].map(([name, value]) => [meant(name), value]));
   /** @type {string[]} */
   const ignored = [];
@@ -51,7 +59,7 @@ export function parseAddress(search, isView = (name) => STAGE.test(name)) {
     pin: read('pin', (text) => parseCellKey(text) !== null),
     view: /** @type {'board' | 'present' | 'embed' | null} */ (read('view', (text) => MODES.includes(text))),
     steps: read('steps', (text) => stepRange(text) !== null),
-    lang: read('lang', (text) => text === 'en' || text === 'zh'),
+    lang: read('lang', isLanguage),
     rest: [...params].filter(([name]) => !OURS.includes(name)),
     ignored,
   };

@@ -14,6 +14,7 @@ import { brokenLink, findLink } from './link-entrance.js';
 /**
  * @typedef {object} Boot  what the server embedded to begin with
  * @property {string} root  path that it is reached under
+ * @property {string[]} languages  codes of those it speaks
  * @property {string | null} example  name of the embedded scenario, if it is an example
  * @property {string | null} short  its id, if it is that of a short link
  * @property {string} first  the example that nobody asked for
@@ -46,7 +47,10 @@ export class Entrances {
 
   /** @param {string} search */
   #parse(search) {
-    return parseAddress(search, (name) => this.bench.schema.isView(name));
+    return parseAddress(search, {
+      isView: (name) => this.bench.schema.isView(name),
+      isLanguage: (code) => this.boot.languages.includes(code),
+    });
   }
 
   /**
