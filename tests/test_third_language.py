@@ -1,4 +1,4 @@
-"""A third language is one file, a catalogue: proven by one, made of English in brackets, beside the others in a copy of the app."""
+"""A third language is one file, a catalogue: here English in brackets, beside the others in a copy of the app."""
 
 from __future__ import annotations
 
