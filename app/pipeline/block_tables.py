@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-PAD_SLOT_ID = -1  # "write nowhere"; table rows are padded with 0, the reserved null block
-UNKNOWN_BLOCK = -1  # a block id that a log does not tell; never an id of vLLM's
+from app.rules import NULL_BLOCK, PAD_SLOT_ID
 
 
 @dataclass(frozen=True)
@@ -115,17 +114,17 @@ class BlockTable:
                 zip(idx_mapping.tolist(), num_blocks.tolist(), null_blocks.tolist(), strict=True)
             ):
                 self.input_block_table[batch_idx, :length] = self.block_table[row, :length]
-                self.input_block_table[batch_idx, : min(nulls, length)] = 0
+                self.input_block_table[batch_idx, : min(nulls, length)] = NULL_BLOCK
         else:
             column = torch.arange(max_blocks, dtype=torch.int32, device=self.device)  # [max_blocks]
             destination = self.input_block_table[:num_reqs, :max_blocks]
             block_ids = self.block_table[:, :max_blocks].index_select(0, idx_mapping)  # [num_reqs, max_blocks]
             if self.sliding_window is not None:
-                block_ids = block_ids.masked_fill(column < null_blocks[:, None], 0)
+                block_ids = block_ids.masked_fill(column < null_blocks[:, None], NULL_BLOCK)
             torch.where(column < num_blocks[:, None], block_ids, destination, out=destination)
         written = self.input_written_columns
         written[:num_reqs] = torch.maximum(written[:num_reqs], num_blocks)
-        self.input_block_table[num_reqs:num_rows_cleared] = 0
+        self.input_block_table[num_reqs:num_rows_cleared] = NULL_BLOCK
         written[num_reqs:num_rows_cleared] = 0
 
     def num_null_blocks(self, num_computed_tokens: Tensor) -> Tensor:

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import UNKNOWN_BLOCK, is_local_token
+from app.pipeline.block_tables import is_local_token
+from app.rules import NULL_BLOCK, UNKNOWN_BLOCK, num_null_blocks
 from app.trace.counts.pool_history import RowHistory
 from app.trace.step import StepTensors
 
@@ -112,7 +113,7 @@ def _block_checks(step: StepTensors, history: RowHistory, num_blocks: int) -> It
         is_below_window = columns < table.num_null_blocks(num_computed)[:, None]
         for cells, is_wrong in (
             (outside, is_held & (block_table >= num_blocks)),
-            (null, is_held & (block_table == 0) & ~is_below_window),
+            (null, is_held & (block_table == NULL_BLOCK) & ~is_below_window),
         ):
             at_row, at_column = is_wrong.nonzero(as_tuple=True)
             places = zip(live[at_row].tolist(), at_column.tolist(), strict=True)

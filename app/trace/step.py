@@ -14,11 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK, BlockTable, ContextParallel, is_local_token
+from app.pipeline.block_tables import BlockTable, ContextParallel, is_local_token
 from app.pipeline.cudagraph import Padding
 from app.pipeline.input_batch import Batch, FlatTokens
 from app.pipeline.kv_cache import KVCacheLayout
 from app.pipeline.runner import Runner, StepRecord, Update
+from app.rules import PAD_SLOT_ID, UNKNOWN_BLOCK
 from app.scenario.format.model import Scenario
 from app.scenario.plan.plan import PlannedStep
 from app.trace.counts.kv_blocks import KVBlocks, kv_blocks

@@ -12,10 +12,11 @@ import torch
 
 from app.errors import Fault, ScenarioError
 from app.i18n import Translate
-from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK, ContextParallel
+from app.pipeline.block_tables import ContextParallel
 from app.pipeline.kv_cache import ITEM_SIZES, KVCacheLayout
 from app.pipeline.runner import GroupConfig, NewRequest, Runner, RunnerConfig, SchedulerOutput, StepRecord
 from app.pipeline.token_ids import RequestTokens
+from app.rules import PAD_SLOT_ID, UNKNOWN_BLOCK
 from app.scenario.format.model import Config
 from app.scenario.plan.plan import Admission, Plan, PlannedStep
 from app.trace.checks import MAX_CELLS, Check, check_step

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from app.pipeline.block_tables import BlockTable
 from app.pipeline.runner import Runner
+from app.rules import NULL_BLOCK
 from app.scenario.plan.plan import Admission, PlannedStep
 
 
@@ -30,7 +31,7 @@ class StaleBlocks:
         for table in tables:
             num_blocks = int(table.num_blocks[req_state_idx])
             for block_id in table.block_table[req_state_idx, :num_blocks].tolist():
-                if block_id > 0:
+                if block_id > NULL_BLOCK:
                     self._last_owner[block_id] = req_id
 
     def take(self, block_ids: Sequence[Sequence[int]]) -> None:

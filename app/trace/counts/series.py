@@ -130,7 +130,7 @@ class _Tables:
         for request in step.scheduled:
             num_rejected = 0
             if request.seq_len >= request.prefill_len:
-                num_rejected = request.num_drafts + 1 - len(step.sampled_token_ids[request.req_id])
+                num_rejected = request.num_draft_tokens + 1 - len(step.sampled_token_ids[request.req_id])
             holding = self._holdings[request.req_id]
             self._count(holding, -1)
             holding.num_tokens = request.seq_len - num_rejected

@@ -20,8 +20,8 @@ def summarise(plan: Plan) -> list[dict[str, Any]]:
 def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatcher) -> dict[str, Any]:
     scheduled = step.scheduled
     num_tokens = sum(request.num_tokens for request in scheduled)
-    num_drafts = sum(request.num_drafts for request in scheduled)
-    num_prefill = sum(request.num_tokens - request.num_drafts for request in scheduled if request.is_prefilling)
+    num_drafts = sum(request.num_draft_tokens for request in scheduled)
+    num_prefill = sum(request.num_tokens - request.num_draft_tokens for request in scheduled if request.is_prefilling)
     summary = {
         "index": index,
         "num_reqs": len(scheduled),
@@ -46,7 +46,7 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
                 uniform_query_len=counts.pop() if len(counts) == 1 else None,
                 decode_graph_eligible=all(
                     not request.is_prefilling
-                    or (request.num_tokens - request.num_drafts == 1 and request.num_computed_tokens > 0)
+                    or (request.num_tokens - request.num_draft_tokens == 1 and request.num_computed_tokens > 0)
                     for request in scheduled
                 ),
             )
@@ -62,5 +62,5 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
 def _kind(request: PlannedRequest) -> str:
     """What a scheduled request does: a chunk of its prefill with more to come, the chunk that ends it, or a decode."""
     if not request.is_prefilling:
-        return "decode_drafts" if request.num_drafts else "decode"
-    return "prefill_end" if request.seq_len - request.num_drafts >= request.prefill_len else "prefill"
+        return "decode_drafts" if request.num_draft_tokens else "decode"
+    return "prefill_end" if request.seq_len - request.num_draft_tokens >= request.prefill_len else "prefill"
