@@ -1,7 +1,7 @@
 """The rules of a step for plain numbers: what decodes, what is rejected, what a window hides, which tokens a rank holds.
 
-Each rule stands here once. The plan, the numbers over all steps and the checks ask here; `app.pipeline` follows the same rules
-for whole tensors at a time, and the tests compare the two cell by cell. Nothing of ours is imported.
+Each rule stands here once. The plan, the numbers over all steps and the checks ask here; `app.pipeline` follows the same
+rules for whole tensors at a time, and the tests compare the two cell by cell. Nothing of ours is imported.
 """
 
 import math
@@ -77,7 +77,7 @@ def num_tokens_within(num_tokens: int, block_index: int, tokens_per_block: int) 
 def num_null_blocks(num_computed_tokens: int, sliding_window: int | None, block_size: int) -> int:
     """How many leading blocks no query of a step can see any more.
 
-    The first query stands at position `num_computed_tokens` and sees itself and the `sliding_window - 1` positions before it.
+    The first query stands at position `num_computed_tokens` and sees itself and `sliding_window - 1` positions before it.
     """
     if sliding_window is None:
         return 0

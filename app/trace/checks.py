@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from app.pipeline.block_tables import is_local_token
-from app.rules import NULL_BLOCK, UNKNOWN_BLOCK, num_null_blocks
+from app.rules import NULL_BLOCK, UNKNOWN_BLOCK
 from app.trace.counts.pool_history import RowHistory
 from app.trace.step import StepTensors
 

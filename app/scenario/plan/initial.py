@@ -59,9 +59,10 @@ def _enter(state: RequestProgress, initial: Initial, row: int) -> Admission:
     state.total_len = state.prompt_len + num_outputs
     state.num_computed_tokens = state.hit = _num_computed(state, initial)
     last_sampled_token = 0
-    if num_outputs:
-        is_count = isinstance(outputs, int)
-        last_sampled_token = rule_token_id(state.base, state.total_len - 1) if is_count else outputs[-1]
+    if isinstance(outputs, list):
+        last_sampled_token = outputs[-1] if outputs else 0
+    elif num_outputs:
+        last_sampled_token = rule_token_id(state.base, state.total_len - 1)
     return Admission(
         req_id=state.req_id,
         request_idx=state.request_idx,

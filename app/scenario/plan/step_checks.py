@@ -1,7 +1,7 @@
 """What one scheduled request of one step may be, given what it has computed.
 
-Each function yields the faults it finds; pointers name scheduled counts by `req_id`, as if they had been sent as an object. Of
-faults of one count the first carries a repair that satisfies every rule at once, and the others carry none.
+Each function yields the faults it finds; pointers name scheduled counts by `req_id`, as if they had been sent as an object.
+Of the faults of one count the first carries a repair that satisfies every rule at once, and the others carry none.
 """
 
 from collections.abc import Iterator
