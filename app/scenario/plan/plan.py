@@ -123,4 +123,5 @@ class Plan:
     initial: Sequence[Admission]
     steps: Sequence[PlannedStep]
     num_columns: Sequence[int]  # per group: columns of the block table that the run uses
+    named_block_ids: frozenset[int]  # by the scenario itself: the pool hands out others, each to one request
     stopped: Stopped | None = None

@@ -43,7 +43,7 @@ class _Planner:
         self.requests = progress_of_requests(scenario, known_faults)
         self.num_live = 0
         self.num_given_blocks = 0
-        named_ids = _named_block_ids(scenario)
+        self.named_block_ids = named_ids = _named_block_ids(scenario)
         pool = BlockPool(config.num_blocks, config.block_pool.order, config.block_pool.seed, named_ids)
         self.ledger = BlockLedger(config, pool, named_ids, scenario.strict)
         self.stopped: Stopped | None = None
@@ -68,7 +68,7 @@ class _Planner:
             )
             for request, state in zip(self.scenario.requests, self.requests.values(), strict=True)
         ]
-        return Plan(self.scenario, facts, initial, steps, self.ledger.num_columns, self.stopped)
+        return Plan(self.scenario, facts, initial, steps, self.ledger.num_columns, self.named_block_ids, self.stopped)
 
     def _plan_initial(self) -> list[Admission]:
         admissions, faults = enter_initial(self.scenario, self.requests.values(), self.ledger)
