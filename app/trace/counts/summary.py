@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from app.pipeline.cudagraph import BatchShape, CudaGraphDispatcher
+from app.pipeline.cudagraph import CudaGraphDispatcher
+from app.pipeline.input_batch import BatchShape
 from app.scenario.plan.plan import Plan, PlannedRequest, PlannedStep
 
 
@@ -54,7 +55,7 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
         summary |= {
             "num_reqs_padded": padding.num_reqs_padded,
             "num_tokens_padded": padding.num_tokens_padded,
-            "cudagraph_mode": padding.mode,
+            "cudagraph_mode": padding.cg_mode,
         }
     return summary
 
