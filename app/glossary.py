@@ -3,7 +3,7 @@
 Every space, every coordinate and every stage of the schema is a term, and so is every concept that the page speaks of. Dims,
 dtypes and vLLM symbols are the schema's; definitions are sentences of the catalogues (`glossary.<term>.definition`, and
 where people go wrong `.confusion`; names in words are `.name`). This file adds how terms hang together and the names that
-other engines use, each with whose it is.
+others use, each with whose it is, and where it is not quite the same thing, `terms.note.<term>.<name>` says how it differs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _SPACES = {space.name: space for space in SPACES}
 class Term:
     """What is known of a term beside its sentences and the schema.
 
-    `also` maps other names to whose they are; `theme` sorts concepts; `vllm` is file and symbol of a concept.
+    `also` maps other names to whose they are, a name or the key of a sentence; `theme` sorts concepts; `vllm` is file and
+    symbol of a concept.
     """
 
     related: str = ""  # names of terms, separated by spaces
@@ -41,31 +42,43 @@ class Term:
 SGL, MINI_SGL, NANO = "SGLang", "mini-sglang", "nano-vllm"
 FA, FA3, FI = "FlashAttention", "FlashAttention 3", "FlashInfer"
 TRT, JAX, HF = "TensorRT-LLM", "JAX ragged_paged_attention", "Transformers"
-V0, V1, PAPER = "vLLM V0", "vLLM V1 model runner", "PagedAttention paper"
+V0, V1, PAPER = "vLLM V0", "vLLM V1 model runner", "terms.whose.paper"
+ARTICLES, SYSTEMS, CHINESE = "terms.whose.articles", "terms.whose.systems", "terms.whose.chinese"
 
 TERMS: dict[str, Term] = {
     # Stages
     "schedule": Term("scheduler-output engine-step schedule_idx"),
     "state-pool": Term("req_state_idx free_indices staged-write stale-tail", {"req_to_token_pool": SGL}),
     "batch": Term("batch_idx idx_mapping sort_key uniform-decode"),
-    "flatten": Term("flat_token_idx query_start_loc position seq_lens", {"packed input": TRT, "ragged tensor": FI}),
+    "flatten": Term(
+        "flat_token_idx query_start_loc position seq_lens csr",
+        {"packed input": TRT, "ragged tensor": FI, "压平": CHINESE},
+    ),
     "block-tables": Term("gathered-table persistent-table input_block_tables null-block"),
     "slot-mapping": Term("slot slot_id slot_mappings persistent-table"),
-    "kv-cache": Term("block slot block-pool slot-bytes", {"token_to_kv_pool": SGL}),
+    "kv-cache": Term(
+        "block slot block-pool slot-bytes", {"token_to_kv_pool": SGL, "k_cache": NANO, "key_cache": "vLLM kernels"}
+    ),
     "update": Term("num_computed_tokens_after rejection prefill-chunk"),
     # Coordinates
     "req_id": Term("request req_state_idx", {"rid": SGL, "request_ids": TRT, "seq_id": NANO, "uid": MINI_SGL}),
-    "req_state_idx": Term("batch_idx idx_mapping free_indices", {"req_pool_idx": SGL, "table_idx": MINI_SGL}),
+    "req_state_idx": Term(
+        "batch_idx idx_mapping free_indices",
+        {"req_pool_idx": SGL, "table_idx": MINI_SGL, "request_state_index": ARTICLES},
+    ),
     "batch_idx": Term("req_state_idx idx_mapping batch_idx_padded"),
     "batch_idx_padded": Term("batch_idx padding cuda-graph"),
     "batch_boundary": Term("query_start_loc batch_idx"),
     "flat_token_idx": Term("position query_start_loc flat_token_idx_padded"),
     "flat_token_idx_padded": Term("flat_token_idx padding PAD_SLOT_ID"),
-    "position": Term("flat_token_idx positions block_index block_offset", {"position_ids": f"{TRT}, {HF}"}),
+    "position": Term("flat_token_idx positions block_index block_offset rope", {"position_ids": f"{TRT}, {HF}"}),
     "group": Term("kv-cache-group block_tables"),
-    "block_index": Term("block_id logical-block block_indices", {"logical KV block": PAPER}),
+    "block_index": Term("block_id logical-block block_indices", {"logical KV block": PAPER, "logic_block": ARTICLES}),
     "block_offset": Term("block_index slot_id block_size", {"entry_idx": FI}),
-    "block_id": Term("physical-block block_index null-block", {"page index": f"{FI}, {JAX}", "physical KV block": PAPER}),
+    "block_id": Term(
+        "physical-block block_index null-block",
+        {"page index": f"{FI}, {JAX}", "physical KV block": PAPER, "physical_block_id": ARTICLES},
+    ),
     "slot_id": Term("slot block_id block_offset byte_offset", {"slot_idx": "vLLM reshape_and_cache kernel"}),
     "byte_offset": Term("slot_id slot-bytes nhd hnd int32-limit"),
     "draft_idx": Term("draft-token draft_tokens"),
@@ -89,23 +102,33 @@ TERMS: dict[str, Term] = {
     "total_len": Term("num_computed_tokens total_len_after"),
     "num_computed_tokens": Term(
         "seq_lens num_computed_tokens_after prefix-cache-hit",
-        {"context_lens_tensor": V0, "extend_prefix_lens": SGL, "cached_len": MINI_SGL, "num_cached_tokens": NANO},
+        {
+            "context_lens_tensor": V0,
+            "extend_prefix_lens": SGL,
+            "cached_len": MINI_SGL,
+            "num_cached_tokens": NANO,
+            "completed_tokens": ARTICLES,
+        },
     ),
     "last_sampled_tokens": Term("sampled_token_ids input_ids decode"),
     "draft_tokens": Term("draft-token num_speculative_tokens input_ids"),
     "num_blocks": Term("block_tables stale-tail"),
-    "block_tables": Term("persistent-table input_block_tables num_blocks slot_mappings", {"req_to_token": SGL}),
+    "block_tables": Term(
+        "persistent-table input_block_tables num_blocks slot_mappings", {"req_to_token": SGL, "page_table": MINI_SGL}
+    ),
     # Batch
     "sort_key": Term("schedule_idx uniform-decode decode"),
     "num_scheduled_tokens": Term(
         "seq_lens query_start_loc schedule_num_tokens", {"seq_lens": TRT, "extend_seq_lens": SGL, "extend_len": MINI_SGL}
     ),
     "num_draft_tokens": Term("draft-token cu_num_logits"),
-    "idx_mapping": Term("batch_idx req_state_idx expanded_idx_mapping", {"req_pool_indices": SGL}),
+    "idx_mapping": Term(
+        "batch_idx req_state_idx expanded_idx_mapping", {"req_pool_indices": SGL, "index_mapping": ARTICLES}
+    ),
     "is_prefilling": Term("prefill prefill_len num_computed_tokens"),
     # Flatten
     "query_start_loc": Term(
-        "num_scheduled_tokens flat_token_idx batch_boundary",
+        "num_scheduled_tokens flat_token_idx batch_boundary csr num_tokens",
         {
             "cu_seqlens_q": f"{FA}, {NANO}",
             "qo_indptr": FI,
@@ -127,7 +150,7 @@ TERMS: dict[str, Term] = {
     ),
     "dcp_local_seq_lens": Term("seq_lens context-parallelism is_local"),
     "token_batch_idx": Term("batch_idx query_start_loc", {"batch_indices": FI, "req_indices": V1}),
-    "positions": Term("position num_computed_tokens block_indices", {"position_ids": f"{TRT}, {HF}"}),
+    "positions": Term("position num_computed_tokens block_indices rope", {"position_ids": f"{TRT}, {HF}"}),
     "token_source": Term("input_ids prefill draft-token"),
     "input_ids": Term("all_token_ids last_sampled_tokens draft_tokens token_source"),
     "cu_num_logits": Term("logits logits_boundary num_draft_tokens"),
@@ -136,17 +159,16 @@ TERMS: dict[str, Term] = {
     "expanded_local_pos": Term("cu_num_logits logit_idx"),
     # Block tables, slot mapping
     "input_block_tables": Term(
-        "gathered-table block_tables seq_lens null-block",
+        "gathered-table block_tables seq_lens null-block csr",
         {
             "block_table": FA,
             "page_table": FA3,
             "block_tables": NANO,
-            "paged_kv_indices": FI,
             "page_indices": JAX,
             "kv_cache_block_offsets": TRT,
         },
     ),
-    "block_indices": Term("block_index positions block_size virtual-block"),
+    "block_indices": Term("block_index positions block_size virtual-block", {"block_table_indices": V1}),
     "block_offsets": Term("block_offset positions block_size"),
     "block_numbers": Term("block_id block_tables block_indices"),
     "is_local": Term("context-parallelism rank interleave PAD_SLOT_ID"),
@@ -175,17 +197,25 @@ TERMS: dict[str, Term] = {
     "total_len_after": Term("total_len num_sampled"),
     # Concepts
     "request": Term("req_id prefill decode preemption", {"sequence": f"{NANO}, {V0}"}, "requests"),
-    "engine-step": Term("schedule scheduler-output update", {"iteration": TRT}, "requests"),
+    "engine-step": Term("schedule scheduler-output update continuous-batching", {"iteration": TRT}, "requests"),
     "scheduler-output": Term("schedule engine-step staged-write", {"ScheduleBatch": SGL}, "requests"),
     "prefill": Term("prefill-chunk decode prefill_len", {"extend": SGL, "context phase": TRT}, "requests"),
-    "prefill-chunk": Term("prefill max_num_batched_tokens num_sampled", {"chunked context": TRT}, "requests"),
+    "prefill-chunk": Term(
+        "prefill max_num_batched_tokens num_sampled",
+        {"chunked prefill": "vLLM, Sarathi-Serve", "chunked context": TRT, "分块预填充": CHINESE},
+        "requests",
+    ),
+    "continuous-batching": Term(
+        "engine-step batch idx_mapping", {"iteration-level scheduling": "Orca", "in-flight batching": TRT}, "requests"
+    ),
     "decode": Term("prefill last_sampled_tokens uniform-decode", {"generation phase": TRT}, "requests"),
     "prefix-cache-hit": Term("num_computed_tokens block-pool", {"KV cache reuse": TRT, "radix cache hit": SGL}, "requests"),
     "preemption": Term("resumption free_indices block-pool", {"retraction": SGL}, "requests"),
     "resumption": Term("preemption prefill_len", theme="requests"),
     "all_token_ids": Term(
         "input_ids req_state_idx max_model_len",
-        theme="requests",
+        {"token_indices": V1},
+        "requests",
         vllm=("vllm/v1/worker/gpu/states.py", "RequestState.all_token_ids"),
     ),
     "free_indices": Term(
@@ -197,6 +227,12 @@ TERMS: dict[str, Term] = {
     "staged-write": Term(
         "persistent-table state-pool", theme="requests", vllm=("vllm/v1/worker/gpu/buffer_utils.py", "StagedWriteTensor")
     ),
+    "num_tokens": Term(
+        "query_start_loc flat_token_idx padding",
+        {"num_actual_tokens": "vLLM attention metadata", "total_num_scheduled_tokens": "vLLM scheduler output"},
+        "requests",
+    ),
+    "rope": Term("positions position", {"rotary embedding": HF}, "requests"),
     "max_num_reqs": Term("req_state_idx state-pool", {"max_num_seqs": "vLLM"}, "requests"),
     "max_num_batched_tokens": Term("schedule_num_tokens flat_token_idx", {"max_num_tokens": TRT}, "requests"),
     "max_model_len": Term("block_tables waste", {"context_length": SGL, "max_seq_len": TRT}, "requests"),
@@ -216,7 +252,13 @@ TERMS: dict[str, Term] = {
     "kv-cache-group": Term(
         "group block-table sliding-window", theme="blocks", vllm=("vllm/v1/kv_cache_interface.py", "KVCacheGroupSpec")
     ),
-    "block-table": Term("persistent-table gathered-table logical-block", {"page_table": f"{FA3}, {MINI_SGL}"}, "blocks"),
+    "block-table": Term(
+        "persistent-table gathered-table logical-block",
+        {"page_table": FA3, "page table": SYSTEMS, "页表": CHINESE},
+        "blocks",
+    ),
+    "paged-attention": Term("block-table block gathered-table", theme="blocks"),
+    "csr": Term("query_start_loc input_block_tables flatten", {"indptr": f"SciPy, {FI}"}, "blocks"),
     "persistent-table": Term("block_tables gathered-table slot_mappings", theme="blocks"),
     "gathered-table": Term("input_block_tables persistent-table stale-tail", theme="blocks"),
     "stale-tail": Term("num_blocks block_tables padding", theme="blocks"),
@@ -238,8 +280,9 @@ TERMS: dict[str, Term] = {
     ),
     "uniform-decode": Term("decode sort_key cuda-graph-mode", theme="graphs"),
     "logits": Term("logits_indices logit_idx sampled_token_ids", theme="sampling"),
-    "draft-token": Term("draft_tokens rejection num_speculative_tokens", {"spec_token_ids": "vLLM"}, "sampling"),
-    "num_speculative_tokens": Term("draft-token uniform-decode", theme="sampling"),
+    "speculative-decoding": Term("draft-token rejection num_speculative_tokens", {"推测解码": CHINESE}, "sampling"),
+    "draft-token": Term("draft_tokens rejection speculative-decoding", {"spec_token_ids": "vLLM"}, "sampling"),
+    "num_speculative_tokens": Term("draft-token uniform-decode speculative-decoding", theme="sampling"),
     "rejection": Term("num_rejected draft-token num_computed_tokens_after", theme="sampling"),
     "context-parallelism": Term(
         "rank interleave virtual-block is_local", {"DCP (decode context parallelism)": "vLLM", "Helix": TRT}, "parallel"
@@ -247,12 +290,14 @@ TERMS: dict[str, Term] = {
     "rank": Term("context-parallelism is_local", theme="parallel"),
     "interleave": Term("context-parallelism virtual-block", theme="parallel"),
     "virtual-block": Term("block_indices context-parallelism block_size", theme="parallel"),
-    "slot-bytes": Term("slot byte_offset int32-limit", theme="memory"),
+    "slot-bytes": Term("slot byte_offset int32-limit gqa", theme="memory"),
+    "gqa": Term("slot-bytes kv-cache-group", {"grouped-query attention": "Llama, Transformers"}, "memory"),
     "nhd": Term("hnd byte_offset", {"[max_num_pages, page_size, num_kv_heads, head_dim]": FI}, "memory"),
     "hnd": Term("nhd byte_offset", {"[max_num_pages, num_kv_heads, page_size, head_dim]": FI}, "memory"),
     "int32-limit": Term("byte_offset slot_id slot-bytes", theme="memory"),
     "waste": Term("block_size kv_block_num_filled max_model_len", {"internal fragmentation": PAPER}, "memory"),
-    "walk": Term("req_id req_state_idx position slot_id", theme="page"),
+    "index-space": Term("walk req_state_idx batch_idx flat_token_idx position", theme="page"),
+    "walk": Term("index-space req_state_idx position slot_id", theme="page"),
     "unknown": Term("block_tables slot_mappings", theme="page"),
     "exactness": Term("walk", theme="page"),
 }
@@ -303,7 +348,7 @@ def _describe(name: str, language: Language) -> dict[str, Any]:
         "theme": term.theme,
         "definition": sentences[f"glossary.{name}.definition"],
         "confusion": sentences.get(f"glossary.{name}.confusion"),
-        "also": [{"name": other, "whose": whose} for other, whose in term.also.items()],
+        "also": [{"name": other, "whose": _whose(name, other, sentences)} for other in term.also],
         "related": term.related.split(),
         "vllm": None if vllm is None else {"file": vllm[0], "symbol": vllm[1]},
         "space": None
@@ -317,6 +362,13 @@ def _describe(name: str, language: Language) -> dict[str, Any]:
         },
         "spaces": _spaces_of(name, kind),
     }
+
+
+def _whose(name: str, other: str, sentences: Mapping[str, str]) -> str:
+    """Whose another name is, and how what they call so differs."""
+    whose = TERMS[name].also[other]
+    note = sentences.get(f"terms.note.{name}.{other}")
+    return sentences.get(whose, whose) + (f"{sentences['list.colon']}{note}" if note else "")
 
 
 def _spaces_of(name: str, kind: Kind) -> dict[str, list[str]]:

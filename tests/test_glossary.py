@@ -125,6 +125,64 @@ def test_every_other_name_has_an_owner_and_is_another() -> None:
     assert set(wild) <= names
 
 
+# What people ask for, having met it in an article, a paper or another code base -> the term that answers.
+ASKED_FOR = {
+    "request_state_index": "req_state_idx",
+    "index_mapping": "idx_mapping",
+    "logic_block": "block_index",
+    "physical_block_id": "block_id",
+    "completed_tokens": "num_computed_tokens",
+    "PagedAttention": "paged-attention",
+    "continuous batching": "continuous-batching",
+    "chunked prefill": "prefill-chunk",
+    "page table": "block-table",
+    "页表": "block-table",
+    "GQA": "gqa",
+    "RoPE": "rope",
+    "CSR": "csr",
+    "paged_kv_indices": "csr",
+    "投机解码": "speculative-decoding",
+    "推测解码": "speculative-decoding",
+    "压平": "flatten",
+    "num_actual_tokens": "num_tokens",
+    "k_cache": "kv-cache",
+    "token_indices": "all_token_ids",
+    "block_table_indices": "block_indices",
+}
+
+
+@pytest.mark.parametrize("asked", ASKED_FOR)
+def test_words_of_the_field_are_known(asked: str) -> None:
+    chinese = {term["term"]: term for term in describe_glossary("zh")["terms"]}[ASKED_FOR[asked]]
+    said = [
+        chinese["term"].replace("-", " "),
+        chinese["name"],
+        chinese["definition"],
+        *(one["name"] for one in chinese["also"]),
+    ]
+    assert any(asked in text for text in said)
+
+
+def test_no_list_of_block_ids_is_called_by_the_name_of_another(terms: dict[str, dict[str, Any]]) -> None:
+    """FlashInfer's lists have the same ids, but no padding and nothing stale."""
+    assert not any(other.startswith("paged_kv_") for term in all_terms().values() for other in term.also)
+    assert "not another name of input_block_tables" in terms["csr"]["confusion"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_differs_is_said_of_a_name(language: Language) -> None:
+    notes = [
+        re.fullmatch(r"terms\.note\.([\w-]+)\.(\w+)", key) for key in catalogue(language) if key.startswith("terms.note.")
+    ]
+    assert notes
+    for note in notes:
+        assert note and note[2] in all_terms()[note[1]].also, note
+    shown = {term["term"]: term["also"] for term in describe_glossary(language)["terms"]}
+    assert not any(one["whose"].startswith("terms.") for also in shown.values() for one in also)
+    req_to_token = next(one for one in shown["block_tables"] if one["name"] == "req_to_token")
+    assert req_to_token["whose"].startswith({"en": "SGLang: a slot for each token", "zh": "SGLang：每个 token"}[language])
+
+
 def test_what_the_schema_knows_is_the_schema_s(terms: dict[str, dict[str, Any]]) -> None:
     for name, space in describe()["spaces"].items():
         term = terms[name]
@@ -140,6 +198,7 @@ def test_what_the_schema_knows_is_the_schema_s(terms: dict[str, dict[str, Any]])
 def test_it_warns_of_the_mistakes_people_make(terms: dict[str, dict[str, Any]]) -> None:
     assert "Not the number of scheduled tokens" in terms["seq_lens"]["confusion"]
     assert "GQA" in terms["kv-cache-group"]["confusion"]
+    assert "paged_kv_indices" in terms["csr"]["definition"]
     assert "-1" in terms["padding"]["confusion"]
     assert "batch" in terms["state-pool"]["confusion"]
     assert {"name": "seq_lens", "whose": "TensorRT-LLM"} in terms["num_scheduled_tokens"]["also"]
@@ -153,7 +212,7 @@ def test_the_api_speaks_the_reader_s_language(client: TestClient) -> None:
     chinese = client.get("/api/glossary?lang=zh")
     assert chinese.headers["content-language"] == "zh"
     by_name = {term["term"]: term for term in chinese.json()["terms"]}
-    assert by_name["null-block"]["name"] == "空块"
+    assert by_name["null-block"]["name"] == "占位块（null block）"
     assert by_name["slot_mappings"]["name"] == "slot_mappings"
     assert by_name["req_state_idx"]["words"] == "池行"
     by_header = client.get("/api/glossary", headers={"Accept-Language": "zh-CN"})

@@ -88,7 +88,7 @@ def test_ordering_is_offered_only_where_there_is_some(page: Page) -> None:
 def test_own_names_and_the_parts_of_the_key_say_so(page: Page) -> None:
     open_page(page, "/?step=1&stage=batch&pin=sort_key.0.1")
     expect(page.locator("pw-inspector h2")).to_contain_text("part 1: not 1+K tokens")
-    expect(page.locator("pw-inspector [data-own]")).to_have_text("PageWalk's own name")
+    expect(page.locator("pw-inspector [data-own]")).to_have_text("named by PageWalk")
     expect(page.locator(".panel.now .hint.parts")).to_have_text("no drafts · not 1+K · count")
     expect(page.locator(".panel.now .name.own", has_text="sort_key")).to_be_visible()
     expect(page.locator(".panel.now .name.own", has_text="idx_mapping")).to_have_count(0)

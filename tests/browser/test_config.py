@@ -47,11 +47,11 @@ def test_a_size_is_changed_and_the_board_follows(page: Page) -> None:
     enter(page, "max_num_reqs", "4")
     expect(page.locator('pw-board td[data-cell="idx_mapping.0"]').first).to_contain_text("3")  # handed out from the end of 4
 
-    changed.get_by_role("button", name="block_size back to its default: 16").click()
+    changed.get_by_role("button", name="Reset block_size to its default: 16").click()
     expect(slots(page)).to_contain_text("207")
     expect(field(page, block_size)).to_be_focused()
     expect(changed).not_to_have_attribute("data-changed", "")
-    page.get_by_role("button", name="All back to default").click()
+    page.get_by_role("button", name="Reset all to defaults").click()
     expect(field(page, "max_num_reqs")).to_have_value("8")
     expect(page.locator('pw-board td[data-cell="idx_mapping.0"]').first).to_contain_text("7")
     page.keyboard.press("Control+z")  # one step of undo for each change
@@ -71,7 +71,7 @@ def test_what_cannot_be_is_said_at_its_field_and_repaired_there(page: Page) -> N
     expect(field(page, "max_num_reqs")).to_have_value("many")
     expect(field(page, "max_num_reqs")).to_have_attribute("aria-invalid", "true")
     expect(slots(page)).to_contain_text("207")  # the last board that could be
-    expect(page.locator("[data-open-config]")).to_contain_text("something here cannot be")
+    expect(page.locator("[data-open-config]")).to_contain_text("something here is invalid")
     enter(page, "max_num_reqs", "5000")
     wrong.get_by_role("button", name="Use 4096").click()
     expect(field(page, "max_num_reqs")).to_have_value("4096")
@@ -79,7 +79,7 @@ def test_what_cannot_be_is_said_at_its_field_and_repaired_there(page: Page) -> N
 
     # A group more: the blocks that the steps name are of one group. All of them are let go at once.
     page.get_by_role("button", name="+ group").click()
-    page.get_by_role("button", name="Let the pool give these blocks (2)").click()
+    page.get_by_role("button", name="Let the pool allocate these blocks (2)").click()
     expect(page.locator("pw-config .wrong")).to_have_count(0)
     expect(page.locator('pw-board [data-cell^="slot_mappings.1."]').first).to_be_attached()
     enter(page, "kv_cache_groups-1-sliding_window", "8")
@@ -92,7 +92,7 @@ def test_what_cannot_be_is_said_at_its_field_and_repaired_there(page: Page) -> N
     start = page.locator("#field-start_step")
     start.fill("last")
     start.press("Enter")
-    expect(page.locator('[data-field="start_step"] .fault')).to_contain_text("“last” is no step")
+    expect(page.locator('[data-field="start_step"] .fault')).to_contain_text("“last” is not a step")
     expect(start).to_have_value("last")
 
 

@@ -100,7 +100,7 @@ def test_an_example_opens_at_its_lesson_named_by_hand_or_elsewhere(page: Page) -
     expect(title(other)).to_have_text("池行的复用")
     other.close()
     expect(dialog).to_be_visible()
-    expect(title(page)).to_have_text("什么都不调度的一步")
+    expect(title(page)).to_have_text("空的一步：没有调度任何请求")
     link.click()  # and leaves the pointer where the board comes to lie under it
     expect(title(page)).to_have_text("池行的复用")
     expect(page.locator("[data-inspected]")).to_have_attribute("data-inspected", "block_tables.0.7.1")
@@ -142,7 +142,7 @@ def test_own_scenarios_are_renamed_copied_opened_deleted_and_had_back(page: Page
     expect(gone.get_by_role("button", name="Undo")).to_be_focused()
     page.keyboard.press("Escape")
     dialog = show_own(page)
-    expect(dialog.locator("section").last).to_contain_text("Deleted lately")
+    expect(dialog.locator("section").last).to_contain_text("Recently deleted")
     gone.get_by_role("button", name="Restore").click()
     expect(dialog.locator("[data-draft=d1] a")).to_be_focused()
     expect(dialog.locator("[data-draft]")).to_have_count(4)
@@ -188,7 +188,7 @@ def test_a_new_page_after_a_crash_finds_the_draft_what_was_opened_and_what_was_a
     boxes = [question.locator(part).bounding_box() for part in (".ask", "[data-answer]")]
     assert boxes[0] and boxes[1]
     assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]  # under the question, not beside it
-    question.get_by_role("button", name="Put this question away").click()
+    question.get_by_role("button", name="Hide this question").click()
     expect(question).to_be_hidden()
     choose_example(page, "a-row-is-recycled")
     expect(title(page)).to_have_text("A row is recycled")

@@ -129,7 +129,7 @@ def test_in_chinese_on_a_phone(new_page: NewPage) -> None:
     open_page(page, "/?lang=zh")
     page.get_by_role("button", name="术语表", exact=True).tap()
     page.locator('[data-glossary-entry="null-block"]').tap()
-    expect(page.locator("article h3")).to_have_text("空块")
+    expect(page.locator("article h3")).to_have_text("占位块（null block）")
     expect(page.locator(".confusion")).to_contain_text("两者不能互换")
     expect(page.locator("[data-glossary-entry]").first).to_be_hidden()
     page.get_by_role("button", name="← 全部术语").tap()

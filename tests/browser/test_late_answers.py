@@ -136,7 +136,7 @@ def test_a_server_that_fails_is_not_the_fault_of_the_edit(page: Page, status: in
     page.route(TRACE, lambda route: route.fulfill(status=status, body=body))
     count(page, "A", 1).fill("5")
     count(page, "A", 1).press("Enter")
-    expect(page.locator("[data-notice=offline]")).to_contain_text("The server failed, not your change")
+    expect(page.locator("[data-notice=offline]")).to_contain_text("The server failed; your change is not to blame")
     expect(page.locator("[data-workbench][data-stale]:not([data-busy])")).to_be_visible()
     expect(page.locator("[aria-invalid=true]")).to_have_count(0)
     page.unroute(TRACE)

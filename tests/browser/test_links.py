@@ -146,7 +146,7 @@ def test_each_damaged_link_says_what_is_wrong_and_nothing_stands_in_for_it(page:
 
     def is_said(words: str) -> None:
         expect(notice).to_contain_text(words)
-        expect(notice).to_contain_text("Kept of it: step 1, the stage Batch")
+        expect(notice).to_contain_text("Kept from it: step 1, the stage Batch")
         expect(title(page)).to_have_text("No scenario")
         expect(page.locator("[data-cell]")).to_have_count(0)
         assert page.url.endswith("&step=1&stage=batch")

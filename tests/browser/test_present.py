@@ -158,7 +158,7 @@ def test_large_steps_scroll_inside_and_say_so(new_page: NewPage) -> None:
     for view in ["board", "present", "embed"]:  # the style sheets and the scripts agree about rows
         assert page.evaluate(
             """async (mode) => {
-              const { rowHeight } = await import('/static/js/ui/columns.js');
+              const { rowHeight } = await import('/static/js/ui/board/columns.js');
               document.documentElement.dataset.view = mode;
               const token = (name) => parseFloat(getComputedStyle(document.documentElement).getPropertyValue(name));
               return rowHeight({ mode }, true) === token('--row-big') && rowHeight({ mode }, false) === token('--row');

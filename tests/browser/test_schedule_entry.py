@@ -99,7 +99,7 @@ def test_a_refusal_is_said_at_the_cell_moves_nothing_and_hides_no_other(page: Pa
         box, at = fault.bounding_box(), cell(page, "A", 1).bounding_box()
         assert box and at
         assert abs(box["y"] - at["y"]) <= at["height"] + 12
-        page.get_by_role("button", name="Take it back").click()
+        page.get_by_role("button", name="Undo this change").click()
         expect(fault).to_have_count(0)
         expect(field(page, "A", 1)).to_be_focused()
 
@@ -194,7 +194,7 @@ def test_the_schedule_is_chinese_on_a_chinese_page(new_page: NewPage) -> None:
     expect(page.locator("[data-title]")).to_have_text("一个解码，一个预填充分块")
     expect(page.locator("pw-schedule .prompt").first).to_have_text("提示词")
     enter_zh = page.locator('pw-schedule input[data-req="A"][data-step="1"]')
-    enter_zh.fill("结束")
+    enter_zh.fill("完成")
     enter_zh.press("Enter")
-    expect(enter_zh).to_have_value("结束")
+    expect(enter_zh).to_have_value("完成")
     expect(page.locator('pw-schedule td[data-mark="finish"]')).to_have_count(1)

@@ -44,7 +44,7 @@ def test_an_edited_scenario_is_shared_as_one_link(new_page: NewPage) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == link
     expect(page.locator("[data-fits=yes]")).to_contain_text(f"{len(link)} characters")
 
-    page.get_by_role("checkbox", name="Open it where I am").uncheck()
+    page.get_by_role("checkbox", name="Open at the current place").uncheck()
     expect(page.locator("[data-field=link]")).to_have_value(link.partition("&")[0])
     page.keyboard.press("Escape")
     expect(page.locator("pw-share dialog")).to_be_hidden()

@@ -170,7 +170,7 @@ def test_whatever_is_typed_is_answered_in_words(page: Page, text: str) -> None:
         "A, step 1: type a whole number of tokens, f to finish or p to preempt."
     )
     expect(field).to_have_attribute("aria-invalid", "true")
-    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("button", name="Undo this change").click()
     expect(field).to_have_value("8")
     expect(page.locator("pw-schedule .fault")).to_have_count(0)
 

@@ -38,6 +38,7 @@ test('Chinese is Chinese, English is English', () => {
     'dim.flat_token_idx_padded',
     'dim.logit_idx',
     'elements.flat_token_idx',
+    'find.kind.token_id',
     'problem.detail.one',
   ]);
   for (const key of Object.keys(en)) {

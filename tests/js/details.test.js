@@ -30,11 +30,12 @@ test('a number is how many, several or brackets are ids, anything else stays as 
     [
       details.readBlocks('12'),
       details.readBlocks('12, ?'),
+      details.readBlocks('37, -1'), // no block id, which the server says of its place
       details.readBlocks('[]'),
       details.readBlocks(''),
       details.readBlocks('a'),
     ],
-    [[12], [12, null], [], undefined, 'a'],
+    [[12], [12, null], [37, -1], [], undefined, 'a'],
   );
   assert.deepEqual(details.readBlocks(details.showBlocks([7, null])), [7, null]);
   assert.deepEqual(

@@ -105,3 +105,9 @@ test('every term that the scripts name by themselves is one', () => {
     [],
   );
 });
+
+test('two Chinese characters are looked for inside definitions, two letters are not', () => {
+  const term = make('walk', { definition: '像页表一样逐级查找, as a page table' });
+  const found = (/** @type {string} */ text) => searchTerms([term], text).length;
+  assert.deepEqual([found('页表'), found('页'), found('as'), found('table')], [1, 0, 0, 1]);
+});

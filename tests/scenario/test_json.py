@@ -26,8 +26,8 @@ NO_JSON = [
     (b"", "The body is empty. Send a scenario as JSON, with version, requests and steps."),
     (b" \n\t ", "The body is empty. Send a scenario as JSON, with version, requests and steps."),
     (b"\xef\xbb\xbf", "The body is empty. Send a scenario as JSON, with version, requests and steps."),
-    (b'{"title": "\xff"}', "This is not UTF-8 text: byte 11 does not fit. Save or send it as UTF-8."),
-    ('{"version": 1}'.encode("utf-16"), "This is not UTF-8 text: byte 0 does not fit. Save or send it as UTF-8."),
+    (b'{"title": "\xff"}', "This is not UTF-8 text: byte 11 is not valid. Save or send it as UTF-8."),
+    ('{"version": 1}'.encode("utf-16"), "This is not UTF-8 text: byte 0 is not valid. Save or send it as UTF-8."),
     (
         b'{"version": }',
         "This is not JSON: at line 1, column 13 there should be a value (a number, a text in double quotes, a list, "
@@ -51,16 +51,16 @@ NO_JSON = [
     ),
     (
         b'{"title": "\\x"}',
-        "This is not JSON: at line 1, column 12 a backslash begins nothing that JSON knows. Write \\\\ for a backslash.",
+        "This is not JSON: at line 1, column 12 a backslash begins no valid escape. Write \\\\ for a backslash.",
     ),
     (
         b'{"title": "\\u12"}',
-        "This is not JSON: at line 1, column 13 a backslash begins nothing that JSON knows. Write \\\\ for a backslash.",
+        "This is not JSON: at line 1, column 13 a backslash begins no valid escape. Write \\\\ for a backslash.",
     ),
     (b'{"title": "abc', "This is not JSON: the text that begins at line 1, column 11 has no closing quote."),
     (
         b'{"version": 1}\n{"version": 1}',
-        "This is not JSON: something follows behind its end, from line 2, column 1 on. Send one object.",
+        "This is not JSON: something follows after its end, from line 2, column 1 on. Send one object.",
     ),
     (b'{"version": NaN}', "NaN is not a number that JSON knows. Write a whole number."),
     (b'{"version": Infinity}', "Infinity is not a number that JSON knows. Write a whole number."),

@@ -114,7 +114,7 @@ REFUSED = [
         one(step({"A": 24}), step({"A": 3}, draft_token_ids={"A": 2})),
         "drafts",
         "/steps/1/draft_token_ids/A",
-        "A has drafts (2), but num_speculative_tokens is 0. Leave them out or raise it.",
+        "A has drafts (2), but num_speculative_tokens is 0. Leave them out, or raise num_speculative_tokens.",
         [drop("/steps/1/draft_token_ids/A"), put("/steps/1/num_scheduled_tokens/A", 1)],
         id="drafts: without speculation",
     ),
@@ -252,7 +252,7 @@ REFUSED = [
         "length",
         "/requests/0/initial/output_token_ids",
         (
-            "A starts with 8 tokens computed; with max_model_len 8 at most 7 can be. Behind its prompt of 4, at most 8"
+            "A starts with 8 tokens computed; with max_model_len 8 at most 7 can be. After its prompt of 4, at most 8"
             " - 4 = 4 outputs fit."
         ),
         [put("/requests/0/initial/output_token_ids", 4)],
@@ -263,7 +263,7 @@ REFUSED = [
         "length",
         "/requests/0/initial/num_computed_tokens",
         (
-            "A starts with 8 tokens computed; with max_model_len 8 at most 7 can be. Behind its prompt of 4, at most 8"
+            "A starts with 8 tokens computed; with max_model_len 8 at most 7 can be. After its prompt of 4, at most 8"
             " - 4 = 4 outputs fit."
         ),
         [put("/requests/0/initial/output_token_ids", [1, 2, 3, 4]), put("/requests/0/initial/num_computed_tokens", 7)],
@@ -289,7 +289,7 @@ REFUSED = [
         two(step({"A": 24}), step({"B": 1, "A": 1}), max_num_batched_tokens=24, max_num_reqs=1),
         "rows",
         "/steps/1/num_scheduled_tokens/B",
-        "B would be live request number 2, but the state pool has room for 1. Finish or preempt another one first.",
+        "B would make 2 live requests, but the state pool has room for 1. Finish or preempt another one first.",
         [drop("/steps/1/num_scheduled_tokens/B")],
         id="rows: before a decode",
     ),
@@ -297,7 +297,7 @@ REFUSED = [
         two(step({"A": 24}), step({"A": 1, "B": 24}), max_num_reqs=1),
         "rows",
         "/steps/1/num_scheduled_tokens/B",
-        "B would be live request number 2, but the state pool has room for 1. Finish or preempt another one first.",
+        "B would make 2 live requests, but the state pool has room for 1. Finish or preempt another one first.",
         [drop("/steps/1/num_scheduled_tokens/B")],
         id="rows: in a step",
     ),
@@ -650,10 +650,7 @@ REFUSED = [
         ),
         "block_null",
         "/steps/0/new_block_ids/A/0/1",
-        (
-            "Block 0 is the null block. In group 0, A can have it only before its first real block, not behind it in "
-            "column 1."
-        ),
+        ("Block 0 is the null block. In group 0, A can have it only before its first real block, not after it in column 1."),
         [drop("/steps/0/new_block_ids/A")],
         id="block_null: behind a real block",
     ),

@@ -371,8 +371,7 @@ def test_a_window_that_is_too_large_names_one_that_fits(client: TestClient) -> N
     assert params["first"] == 7
     last = params["last"]
     assert error["message"] == (
-        "Steps 7 and following hold more than 4,194,304 values. "
-        f"Steps 7 to {last} fit: ask for them with first=7&last={last}."
+        f"From step 7 on there are more than 4,194,304 values. Steps 7 to {last} fit: ask for them with first=7&last={last}."
     )
     trace = post(client, scenario, f"?first=7&last={last}")
     assert [one_step["index"] for one_step in trace["steps"]] == list(range(7, last + 1))

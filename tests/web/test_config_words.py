@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
 from app.i18n import LANGUAGES, Language, catalogue
+from app.pipeline.cudagraph import ConfiguredMode
 from app.scenario.format.model import Config, Scenario
 
 if TYPE_CHECKING:
@@ -40,6 +41,15 @@ def test_every_field_is_explained(language: Language) -> None:
     sections = [name for name, what in SCHEMA["$defs"]["Config"]["properties"].items() if "$ref" in what.get("items", what)]
     for name in [*sections, "about", "limits", "speculation", "other"]:
         assert f"config.section.{name}" in words, name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_mode_is_explained(language: Language) -> None:
+    """Each by its name, and no other: FULL is part of two more."""
+    modes = get_args(ConfiguredMode)
+    assert len(modes) == 5
+    said = catalogue(language)["config.cudagraph.mode.what"]
+    assert re.findall(r"[A-Z_]{4,}(?=[:：])", said) == [*modes]
 
 
 def test_the_page_carries_the_format(client: TestClient) -> None:

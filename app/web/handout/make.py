@@ -54,7 +54,8 @@ def make_handout(document: Any, choice: Choice, device: torch.device, language: 
     """
     in_language = translator(language)
     plan = load_plan(document)
-    notices = [in_language("notice.ignored", {"names": ", ".join(choice.ignored)})] if choice.ignored else []
+    ignored = in_language("list.separator", {}).join(choice.ignored)
+    notices = [in_language("notice.ignored", {"names": ignored})] if ignored else []
     first, last, wanted = _window(plan, choice, in_language, notices)
     trace = trace_scenario(plan, device, in_language, first, last)
     scenario, constants = trace["scenario"], trace["constants"]

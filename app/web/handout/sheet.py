@@ -63,7 +63,7 @@ def _lines(step: Mapping[str, Any], translate: Translate) -> Iterator[str]:
             event["req_id"] for event in step["events"] if event["kind"] == "remove_request" and event["reason"] == reason
         ]
         if left:
-            yield translate(f"handout.{reason}", {"names": _few(left)})
+            yield translate(f"handout.{reason}", {"names": _few(left, translate)})
     if step["cudagraph_mode"] != "NONE":
         params = {
             "mode": step["cudagraph_mode"],
@@ -75,8 +75,8 @@ def _lines(step: Mapping[str, Any], translate: Translate) -> Iterator[str]:
         yield translate("handout.empty_step", {})
 
 
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(names[:12]) + (" …" if len(names) > 12 else "")
+def _few(names: Sequence[str], translate: Translate) -> str:
+    return translate("list.separator", {}).join(names[:12]) + (" …" if len(names) > 12 else "")
 
 
 def _group_name(group: Mapping[str, Any], num_groups: int) -> str:

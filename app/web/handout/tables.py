@@ -209,7 +209,7 @@ class PanelMaker:
         return None if req_id is None else self._requests.get(req_id)
 
     def _caption(self, axis: str, title: str) -> str:
-        return f"{title}: {self._say('table.along', {'axis': axis})}"
+        return title + self._say("list.colon") + self._say("table.along", {"axis": axis})
 
     def _first_of(self, *keys: str) -> str:
         return next(self._say(key) for key in keys if key in catalogue("en"))

@@ -40,6 +40,7 @@ export const CODE_TERMS = new Set([
   'max_model_len',
   'max_num_batched_tokens',
   'max_num_reqs',
+  'num_tokens',
   'num_speculative_tokens',
   'PAD_SLOT_ID',
 ]);
@@ -78,7 +79,7 @@ export function searchTerms(terms, text) {
     const own = Math.min(...[term.name, term.term, term.words ?? ''].map((name) => rankOf(name, wanted)));
     const other = term.also.map((one) => ({ one, rank: rankOf(one.name, wanted) })).sort((a, b) => a.rank - b.rank)[0];
     const others = other?.rank ?? 9;
-    const rank = Math.min(own, others + 0.5, plain(term.definition).includes(wanted) && wanted.length > 2 ? 8 : 9);
+    const rank = Math.min(own, others + 0.5, plain(term.definition).includes(wanted) && isTelling(wanted) ? 8 : 9);
     if (rank < 9) found.push({ match: { term, via: others + 0.5 < own && rank < 8 ? other.one : null }, rank });
   }
   return found.sort((a, b) => a.rank - b.rank).map(({ match }) => match);
@@ -124,4 +125,9 @@ export function sentencePieces(text, isTerm) {
   }
   if (end < text.length) pieces.push({ text: text.slice(end), kind: 'text' });
   return pieces;
+}
+
+/** Whether a word is long enough to be looked for inside definitions: three letters, or two Chinese characters. @param {string} word */
+function isTelling(word) {
+  return word.length > (/[\u3400-\u9fff]/.test(word) ? 1 : 2);
 }

@@ -40,7 +40,7 @@ export function readBlocks(text) {
   const typed = text.trim().normalize('NFKC');
   if (typed === '') return undefined;
   const parts = typed.replace(BRACKETS, '').split(SEPARATOR).filter(Boolean);
-  return parts.every((part) => /^(\d{1,10}|\?|null)$/.test(part))
+  return parts.every((part) => /^(-?\d{1,10}|\?|null)$/.test(part))
     ? parts.map((part) => (/\d/.test(part) ? Number(part) : null))
     : typed;
 }
