@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from typing import Literal
 
 NULL_BLOCK = 0  # nobody's block: it pads rows of block tables and stands for blocks below a sliding window
-# A block id that a log does not tell; never one of vLLM's. It is not -1: then slot 15 of an unknown block of 16 would be
-# -1 * 16 + 15 = -1, the padding. From -2 no slot comes near it: -2 * block_size + block_size - 1 < -1.
-UNKNOWN_BLOCK = -2
 PAD_SLOT_ID = -1  # write nowhere
+# A block id that a log does not tell; never one of vLLM's. It is not -1: slot 15 of a block -1 of 16 slots would be
+# -1 * 16 + 15 = -1, "write nowhere". From -2 no slot comes near that: -2 * block_size + block_size - 1 < -1.
+UNKNOWN_BLOCK = -2
+UNKNOWN_SLOT_ID = -(2**63)  # of a block that is not known: no block and offset can give it
 
 TOKEN_ID_MODULUS = 2**31 - 1
 

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from app import rules
 from app.examples import examples
-from app.pipeline.block_tables import BlockTable, ContextParallel, is_local_token
-from app.pipeline.input_batch import get_dcp_local_seq_lens
+from app.pipeline.block_tables import BlockTable, GroupConfig
+from app.pipeline.context_parallel import ContextParallel, get_dcp_local_seq_lens, is_local_token
+from app.pipeline.input_block_tables import num_null_blocks
+from app.pipeline.slot_mapping import compute_slot_mapping
 from app.pipeline.token_ids import AllTokenIds, RequestTokens
 from app.scenario import load_plan
 from app.trace.trace import trace_scenario
@@ -111,20 +113,21 @@ def test_the_longest_hit_of_the_prefix_cache(prefill_len: int, sizes: list[int],
 def test_no_slot_of_an_unknown_block_is_the_padding() -> None:
     """Of a block -1 of 16 slots, slot 15 would be -1 * 16 + 15 = -1, "write nowhere"."""
     for block_size in (1, 2, 16, 64, 16_384):
-        table = BlockTable(block_size, None, 1, 1, ContextParallel(), CPU)
+        offsets = torch.arange(block_size)
+        assert not (rules.UNKNOWN_BLOCK * block_size + offsets == rules.PAD_SLOT_ID).any()
+        table = BlockTable(GroupConfig(block_size, None, 1), ContextParallel(), 1, CPU)
         table.append_block_ids(0, [rules.UNKNOWN_BLOCK], overwrite=True)
         table.apply_staged_writes()
-        slots = table.compute_slot_mapping(torch.zeros(block_size, dtype=torch.int64), torch.arange(block_size))
-        assert not (slots.slot_ids == rules.PAD_SLOT_ID).any()
-        assert (slots.slot_ids < 0).all()
+        slots = compute_slot_mapping(table, torch.zeros(block_size, dtype=torch.int64), offsets, block_size)
+        assert (slots.slot_ids == rules.UNKNOWN_SLOT_ID).all()
 
 
 @SOME
 @given(st.one_of(st.none(), st.integers(1, 40)), st.integers(1, 20))
 def test_null_blocks_of_tensors(window: int | None, block_size: int) -> None:
-    table = BlockTable(block_size, window, 1, 1, ContextParallel(), CPU)
     counts = range(200)
-    found = table.num_null_blocks(torch.tensor(counts, dtype=torch.int32)).tolist()
+    tensor = torch.tensor(counts, dtype=torch.int32)
+    found = num_null_blocks(tensor, GroupConfig(block_size, window, 1), ContextParallel()).tolist()
     assert found == [rules.num_null_blocks(count, window, block_size) for count in counts]
 
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from app.pipeline.cudagraph import BatchShape, CudaGraphDispatcher
+from app.pipeline.cudagraph import CudaGraphDispatcher
+from app.pipeline.input_batch import BatchShape
 from app.scenario.plan.plan import Plan, PlannedStep
 
 
@@ -39,7 +40,7 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
     }
     if scheduled:
         counts = {request.num_tokens for request in scheduled}
-        padding = dispatcher.dispatch(
+        batch_desc = dispatcher.dispatch(
             BatchShape(
                 num_reqs=len(scheduled),
                 num_tokens=num_tokens,
@@ -48,8 +49,8 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
             )
         )
         summary |= {
-            "num_reqs_padded": padding.num_reqs_padded,
-            "num_tokens_padded": padding.num_tokens_padded,
-            "cudagraph_mode": padding.mode,
+            "num_reqs_padded": batch_desc.num_reqs_padded,
+            "num_tokens_padded": batch_desc.num_tokens_padded,
+            "cudagraph_mode": batch_desc.cg_mode,
         }
     return summary
