@@ -4,7 +4,8 @@ from array import array
 
 import torch
 
-from app.pipeline.block_tables import PAD_SLOT_ID, BlockTable, ContextParallel
+from app.pipeline.block_tables import BlockTable, ContextParallel
+from app.rules import PAD_SLOT_ID
 
 
 def block_table(

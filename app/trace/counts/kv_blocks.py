@@ -1,7 +1,7 @@
 """Physical blocks in use: who owns them and how far they are filled.
 
-In: the persistent block tables. Out: one entry per (block, group, row, column), by rising block id. A block that the tables
-name twice (a shared prefix) has an entry for each of its owners.
+In: the persistent block tables as a step saw them. Out: one entry per (block, group, row, column), by rising block id. A
+block that the tables name twice (a shared prefix) has an entry for each of its owners.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import BlockTable
-from app.pipeline.input_batch import get_dcp_local_seq_lens
+from app.pipeline.context_parallel import get_dcp_local_seq_lens
+from app.pipeline.record import TableSnapshot
+from app.rules import NULL_BLOCK
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class KVBlocks:
 
 
 def kv_blocks(
-    tables: Sequence[BlockTable],
+    tables: Sequence[TableSnapshot],
     live_rows: Tensor,
     is_running: Tensor,
     num_computed: Tensor,
@@ -46,36 +47,37 @@ def kv_blocks(
         seq_lens: [max_num_reqs] tokens written once the step has run; `num_computed` for rows that do not run.
         num_valid: [max_num_reqs] tokens that count after the step, rejected drafts left out.
     """
+    is_live = torch.zeros_like(is_running)  # [max_num_reqs]
+    is_live[live_rows] = True
     parts: list[tuple[Tensor, ...]] = []
     for group, table in enumerate(tables):
-        num_blocks = table.num_blocks[live_rows]  # [num_live]
-        width = int(num_blocks.max()) if len(live_rows) else 0
-        columns = torch.arange(width, dtype=torch.int32, device=live_rows.device)
-        live_table = table.block_table[:, :width].index_select(0, live_rows)  # [num_live, width]
-        is_held = (columns < num_blocks[:, None]) & (live_table > 0)
-        block_ids = live_table[is_held]  # [n], row by row
-        place = torch.repeat_interleave(torch.arange(len(live_rows), device=live_rows.device), is_held.sum(1))  # [n]
-        rows = live_rows.to(torch.int32)[place]  # [n]
-        indices = columns.expand_as(is_held)[is_held]  # [n]
-        num_filled = _slots_within(num_valid[live_rows], place, indices, table)
-        written = _slots_within(seq_lens[live_rows], place, indices, table)
-        num_written = written - _slots_within(num_computed[live_rows], place, indices, table)
-        null_blocks = table.num_null_blocks(num_computed[live_rows])  # [num_live] below the window: not read any more
-        is_read = is_running[live_rows][place] & (indices >= null_blocks[place])  # [n]
+        values, row_idx, column_idx = table.block_table.values, table.block_table.row_idx, table.block_table.column_idx
+        is_held = is_live[row_idx] & (column_idx < table.num_blocks[row_idx]) & (values > NULL_BLOCK)  # [num_entries]
+        entries = is_held.nonzero().squeeze(1)  # [n], row by row
+        block_ids = values[entries]  # [n]
+        rows = row_idx[entries]  # [n]
+        indices = column_idx[entries].to(torch.int32)  # [n]
+        num_filled = _slots_within(num_valid, rows, indices, table)
+        written = _slots_within(seq_lens, rows, indices, table)
+        num_written = written - _slots_within(num_computed, rows, indices, table)
+        null_blocks = table.num_null_blocks(num_computed)  # [max_num_reqs] below the window: not read any more
+        is_read = is_running[rows] & (indices >= null_blocks[rows])  # [n]
         num_readable = written * is_read
-        group_of = torch.full_like(rows, group)
-        parts.append((block_ids, group_of, rows, indices, num_filled, num_written, num_readable))
-    entries = [torch.cat(column) for column in zip(*parts, strict=True)]  # seven of [num_kv_blocks]
-    order = _order(entries[0])
-    ids, group_of, rows, indices, num_filled, num_written, num_readable = (part.index_select(0, order) for part in entries)
+        group_of = torch.full_like(indices, group)
+        parts.append((block_ids, group_of, rows.to(torch.int32), indices, num_filled, num_written, num_readable))
+    columns = [torch.cat(part) for part in zip(*parts, strict=True)]  # seven of [num_kv_blocks]
+    order = _order(columns[0])
+    ids, group_of, rows, indices, num_filled, num_written, num_readable = (
+        column.index_select(0, order) for column in columns
+    )
     totals = [(len(part[0]), int(part[4].sum()), int(part[5].sum()), int(part[6].sum())) for part in parts]
     return KVBlocks(ids, group_of, rows, indices, num_filled, num_written, num_readable, totals)
 
 
-def _slots_within(num_tokens: Tensor, place: Tensor, indices: Tensor, table: BlockTable) -> Tensor:
+def _slots_within(num_tokens: Tensor, rows: Tensor, indices: Tensor, table: TableSnapshot) -> Tensor:
     """How many of a row's first `num_tokens` tokens lie in its (virtual) block `indices`, on this rank. [n]"""
-    tokens_per_block = table.block_size * table.cp.size
-    within = (num_tokens.to(torch.int32)[place] - indices * tokens_per_block).clamp(0, tokens_per_block)
+    tokens_per_block = table.tokens_per_block
+    within = (num_tokens.to(torch.int32)[rows] - indices * tokens_per_block).clamp(0, tokens_per_block)
     return within if table.cp.size == 1 else get_dcp_local_seq_lens(within, table.cp)
 
 

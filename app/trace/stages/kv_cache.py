@@ -34,10 +34,10 @@ def _byte_offsets(step: StepTensors, order: Layout) -> list[Values]:
     layout = dataclasses.replace(step.layout, order=order)
     return [
         masked(
-            layout.byte_offsets(slots.block_numbers, slots.block_offsets, slots.block_size),
-            slots.is_elsewhere | slots.is_unknown,
+            layout.byte_offsets(slots.block_numbers, slots.block_offsets, table.block_size),
+            ~slots.has_slot,
         )
-        for slots in step.slots
+        for table, slots in zip(step.tables, step.slots, strict=True)
     ]
 
 

@@ -1,13 +1,13 @@
 """Schedule: who runs how many tokens, in the order the scheduler said it."""
 
 from app.i18n import Translate
+from app.pipeline.input_batch import prepare_batch
 from app.pipeline.request_state import RequestState
-from app.pipeline.runner import Runner
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import SCHEDULER_OUTPUT, STATES
 from app.trace.step import StepTensors
 
-_SCHEDULE_SOURCE = Source(Runner.step, ("prepare_batch(", "scheduled.num_scheduled_tokens, "))
+_SCHEDULE_SOURCE = Source(prepare_batch, ("for req_id, count in num_scheduled_tokens",))
 
 
 def _sentence(step: StepTensors, translate: Translate) -> str:
@@ -54,7 +54,7 @@ SCHEDULE = Stage(
             [Case("schedule_num_drafts")],
             _SCHEDULE_SOURCE,
             (SCHEDULER_OUTPUT, "SchedulerOutput.scheduled_spec_decode_tokens"),
-            values=lambda step: [request.num_drafts for request in step.planned.scheduled],
+            values=lambda step: [request.num_draft_tokens for request in step.planned.scheduled],
             is_own=True,
         ),
         Space(

@@ -3,7 +3,7 @@
 from app.i18n import Translate
 from app.pipeline.block_tables import BlockTable
 from app.pipeline.request_state import RequestState
-from app.pipeline.runner import Runner
+from app.pipeline.sampled_tokens import post_update
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import BLOCK_TABLE, INPUT_BATCH, STATES
 from app.trace.step import StepTensors, array, ragged
@@ -123,7 +123,7 @@ STATE_POOL = Stage(
                 Case("last_sampled_tokens.initial", when="prev(last_sampled_tokens[req_state_idx]) == None"),
                 Case("row.carried", "prev(last_sampled_tokens[req_state_idx])"),
             ],
-            Source(Runner.post_update, ("last_sampled_tokens[",)),
+            Source(post_update, ("last_sampled_tokens[",)),
             (INPUT_BATCH, "_post_update_kernel"),
             values=lambda step: array(step.record.pool.last_sampled_tokens),
         ),
@@ -158,9 +158,9 @@ STATE_POOL = Stage(
                 ),
                 Case("num_blocks.appended"),
             ],
-            Source(BlockTable.apply_staged_writes, ("self.num_blocks[rows]",)),
+            Source(BlockTable.apply_staged_writes, ("self.num_blocks[req_state_idx]",)),
             (BLOCK_TABLE, "BlockTables.append_block_ids"),
-            values=lambda step: [array(table.num_blocks.clone()) for table in step.tables],
+            values=lambda step: [array(table.num_blocks) for table in step.tables],
         ),
         Space(
             "block_tables",
@@ -184,7 +184,7 @@ STATE_POOL = Stage(
             Source(BlockTable.apply_staged_writes, ("self.block_table.view(-1)[",)),
             (BLOCK_TABLE, "BlockTables.apply_staged_writes"),
             holds="block_id",
-            values=lambda step: [ragged(table.block_table, table.written_columns) for table in step.tables],
+            values=lambda step: [ragged(table.block_table) for table in step.tables],
             is_key=True,
         ),
     ],
