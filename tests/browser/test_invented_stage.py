@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.stages import stages_of
+
 STAGE = {
     "name": "routing",
     "tier": 3,
@@ -123,17 +125,14 @@ def open_page(page: Page, path: str) -> None:
     expect(page.locator("[data-workbench][data-ready]")).to_be_visible()
 
 
-def stages(page: Page) -> list[str]:
-    return [stage["name"] for stage in page.request.get("/api/spaces").json()["stages"]]
-
-
 def test_it_is_shown_stepped_through_and_found(invented: Page) -> None:
     page = invented
-    open_page(page, "/?step=1&stage=slot-mapping")
+    stages = stages_of(page)
+    open_page(page, f"/?step=1&stage={stages.before('kv-cache')}")
     page.keyboard.press("ArrowRight")
     expect(page.locator("[data-workbench]")).to_have_attribute("data-stage", "routing")
     expect(page.locator("[data-live]")).to_have_text("Step 1, Routing: 9 tokens to 4 experts")
-    expect(page.locator("pw-rail .stage[aria-current]")).to_have_text(f"{stages(page).index('kv-cache') + 1}Routing")
+    expect(page.locator("pw-rail .stage[aria-current]")).to_have_text(f"{stages.names.index('kv-cache') + 1}Routing")
     panel = page.locator(".panel[data-current]")
     expect(panel.locator(".sentence")).to_have_text("9 tokens to 4 experts")
     expect(panel.locator(".about")).to_contain_text("Every token is sent to an expert.")
@@ -177,12 +176,13 @@ def test_it_is_shown_stepped_through_and_found(invented: Page) -> None:
 
 def test_it_is_a_stop_of_a_talk_and_asks(invented: Page) -> None:
     page = invented
-    open_page(page, "/?view=present&step=0&stage=slot-mapping")
+    stages = stages_of(page)
+    open_page(page, f"/?view=present&step=0&stage={stages.before('kv-cache')}")
     page.keyboard.press("PageDown")
     stop = page.locator("[data-stop]")
-    number = stages(page).index("kv-cache") + 1
+    number = stages.stop(0, "kv-cache")  # its place, from which that moves on
     expect(stop).to_have_attribute("data-stop", str(number))
-    expect(stop).to_have_attribute("data-stops", str(2 * (len(stages(page)) + 1)))
+    expect(stop).to_have_attribute("data-stops", str(2 * (len(stages.names) + 1)))
     values = page.locator(".panel[data-current] [data-cell^='expert_ids.'] .v")
     others = page.locator(".panel[data-current] [data-cell^='expert_order.'] .v")
     sentence = page.locator(".panel[data-current] .sentence")
@@ -209,7 +209,7 @@ def test_a_frame_is_steered_to_it(invented: Page) -> None:
 
 def test_another_server_does_not_know_it(page: Page) -> None:
     open_page(page, "/?step=1&stage=routing")
-    expect(page.locator("[data-workbench]")).to_have_attribute("data-stage", stages(page)[0])
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-stage", stages_of(page).first)
     expect(page.locator("pw-notices")).to_contain_text("stage")
 
 
