@@ -167,8 +167,8 @@ def api_router(device: torch.device, limiter: anyio.CapacityLimiter) -> APIRoute
         `axis` it is drawn, whether its entries are columns (`across`), which space is the `tag` in front of each entry, and
         the `letter` of its index in formulas on paper.
 
-        `spaces` describes each tensor: dims, dtype, stage, `kind` (count, id, index, flag or text), the lines of the pipeline
-        that compute it (in `sources`), the symbol of vLLM that it mirrors, and its `cases`. The first case whose `when` is
+        `spaces` describes each tensor: dims, dtype, stage, `kind` (count, id, index, flag or text), the lines of the
+        pipeline that compute it (in `sources`), the symbol of vLLM that it mirrors, and its `cases`. The first case whose `when` is
         true explains a cell: `formula` gives its value from others, `state` says what it is besides plain data, and a
         `source` of its own names the lines where others than the space's ran.
 
