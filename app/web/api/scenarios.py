@@ -168,9 +168,9 @@ def api_router(device: torch.device, limiter: anyio.CapacityLimiter) -> APIRoute
         the `letter` of its index in formulas on paper.
 
         `spaces` describes each tensor: dims, dtype, stage, `kind` (count, id, index, flag or text), the lines of the
-        pipeline that compute it (in `sources`), the symbol of vLLM that it mirrors, and its `cases`. The first case whose `when` is
-        true explains a cell: `formula` gives its value from others, `state` says what it is besides plain data, and a
-        `source` of its own names the lines where others than the space's ran.
+        pipeline that compute it (in `sources`), the symbol of vLLM that it mirrors, and its `cases`. The first case whose
+        `when` is true explains a cell: `formula` gives its value from others, `state` says what it is besides plain data,
+        and a `source` of its own names the lines where others than the space's ran.
 
         Expressions are JSON: a number, null, a name (a dim of the cell, `value` for the cell itself, a scalar of the
         step or of `constants`), or a list that starts with an operator: `["@", space, index...]` a cell of the step or
