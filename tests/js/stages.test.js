@@ -73,6 +73,7 @@ test('what a declaration says of a space is what its line is', () => {
 test('a stage is stepped through by what its elements are', () => {
   const mixes = elementsOf(schema, second, 'mix', 1);
   assert.deepEqual([mixes?.axis, mixes?.count], ['mix_idx', 3], 'padding is no element');
+  assert.deepEqual([second.entries('mix_idx_padded'), second.entries('nothing')], [4, 0], 'of a group, not the groups');
   assert.deepEqual(mixes?.cell(2), { space: 'mixed_ids', at: [1, 2] });
   assert.deepEqual([mixes?.place({ mix_idx: 2 }), mixes?.place({ mix_idx: 3 }), mixes?.place({})], [2, -1, -1]);
   const shelf = elementsOf(schema, second, 'shelve', 0);
@@ -126,12 +127,17 @@ test('the arrows go through the stages that there are', () => {
     refused: () => {},
     missed: () => {},
   });
-  const way = ['order'];
-  for (let place = course.beside(1); place; place = course.beside(1)) {
-    course.go(place);
-    way.push(`${place.step} ${place.stage}`);
-  }
-  assert.deepEqual(way, ['order', '0 shelve', '0 mix', '0 hand-back', '1 order', '1 shelve', '1 mix', '1 hand-back']);
+  const walk = (/** @type {1 | -1} */ by) => {
+    const way = [`${course.index} ${course.stage}`];
+    for (let place = course.beside(by); place; place = course.beside(by)) {
+      course.go(place);
+      way.push(`${place.step} ${place.stage}`);
+    }
+    return way;
+  };
+  const way = walk(1);
+  assert.deepEqual(way, ['0 order', '0 shelve', '0 mix', '0 hand-back', '1 order', '1 shelve', '1 mix', '1 hand-back']);
+  assert.deepEqual(walk(-1), way.toReversed());
 });
 
 test('an address and a message may name the stages that there are', () => {

@@ -26,7 +26,12 @@ export function valueText(view, dtype, value, space, state = '') {
   return view.schema.isCount(space) ? groupDigits(value) : String(value);
 }
 
-/** A word in the reader's language where it has one there; the name of a request is none. @param {View} view @param {string} value @param {string} space */
+/**
+ * A word in the reader's language where it has one there; the name of a request is none.
+ * @param {View} view
+ * @param {string} value
+ * @param {string} space
+ */
 function wordOf({ schema, t }, value, space) {
   const key = `value.${space}.${value}`;
   const word = schema.def(space)?.holds === null ? t(key) : key;

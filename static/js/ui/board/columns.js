@@ -19,8 +19,8 @@ const SIZES = {
 const GROUP = 44;
 
 /**
- * What strips along an axis have in common: the numbers of their key lines, which stay from stage to stage. A strip that shows
- * longer ones besides is wider than its neighbours.
+ * What strips along an axis have in common: the numbers of their key lines, which stay from stage to stage. A strip that
+ * shows longer ones besides is wider than its neighbours.
  * @param {View} view
  * @returns {Map<string, number>} axis -> pixels
  */

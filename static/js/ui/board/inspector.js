@@ -315,7 +315,11 @@ function code(view, cell) {
     }`;
 }
 
-/** The lines that computed it, and where they stand. @param {View} view @param {import('../../core/trace/schema.js').Source} source */
+/**
+ * The lines that computed it, and where they stand.
+ * @param {View} view
+ * @param {import('../../core/trace/schema.js').Source} source
+ */
 function lines({ t }, source) {
   const marked = new Set(source.mark);
   const excerpt = around(source);
