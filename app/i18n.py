@@ -35,15 +35,20 @@ def catalogue(language: Language) -> dict[str, str]:
     return sentences
 
 
+def group_digits(value: int) -> str:
+    """847872 -> "847,872". Four digits stay together: ids are read as names, and counts beside them alike."""
+    return f"{value:,}" if abs(value) >= 10_000 else str(value)
+
+
 def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
-    """The sentence of a key with its placeholders filled in; whole numbers get thousands separators.
+    """The sentence of a key with its placeholders filled in; whole numbers get separators.
 
     A key with a `.one` twin uses it where the parameter `n`, or the number `value`, is 1, as in static/js/core/i18n.js.
     """
 
     def fill(match: re.Match[str]) -> str:
         value = params.get(match[1], match[0])
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        text = group_digits(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
         if _RIGHT_TO_LEFT.search(text):
             text = f"\u2068{text}\u2069"  # a name written from right to left keeps its direction to itself
         return f"{text} {match[2] if value == 1 else match[3]}" if match[2] else text
