@@ -31,7 +31,7 @@ import { isGrouped } from './trace.js';
  * @returns {TableModel[]}
  */
 export function tablesOf(schema, step, stage) {
-  const names = schema.ofStage(stage).filter((name) => step.space(name) && !schema.tags.has(name));
+  const names = schema.ofStage(stage).filter((name) => step.space(name) && schema.hasLine(name));
   /** @type {Map<string, TableModel>} */
   const tables = new Map();
   for (const name of names) {

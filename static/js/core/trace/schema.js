@@ -54,6 +54,7 @@ import { spacesOf } from './expr.js';
  * @property {string | null} holds
  * @property {string} exactness
  * @property {boolean} is_key  its line stays when its stage is not the one at hand
+ * @property {boolean} is_detail  no line of its own in the tables of its stage
  * @property {boolean} is_own  a name of PageWalk's own, which no tensor of vLLM has
  * @property {Source | null} source
  * @property {{file: string, symbol: string} | null} vllm
@@ -156,6 +157,11 @@ export class Schema {
   /** Whether the numbers of a space are counts, lengths or bytes, and no names of anything. @param {string} name */
   isCount(name) {
     return this.spaces.get(name)?.kind === 'count';
+  }
+
+  /** Whether a space is a line of its own in the tables of its stage. @param {string} name */
+  hasLine(name) {
+    return !this.tags.has(name) && !this.spaces.get(name)?.is_detail;
   }
 
   /** Whether the line of a space stays when its stage is not the one at hand. @param {string} name */

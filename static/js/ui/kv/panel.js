@@ -22,9 +22,7 @@ const MOST_STALE = 24;
 export function kvCache(plain) {
   return (tables, view, big, sizes, stage) => {
     const blockSizes = /** @type {number[]} */ (view.constants.block_size ?? []);
-    // The layout in use is `slot_byte_offsets` already.
-    const twin = `byte_offsets_${String(view.constants.kv_layout).toLowerCase()}`;
-    const drawn = [twin, 'stale_block_ids', 'stale_block_req_ids'];
+    const drawn = ['stale_block_ids', 'stale_block_req_ids'];
     const others = tables
       .map((table) => ({ ...table, lines: table.lines.filter((line) => !drawn.includes(line.space)) }))
       .filter((table) => table.lines.length > 0);
