@@ -16,7 +16,7 @@ def test_drafts_come_first_then_uniform_counts_then_the_others_by_count(device: 
     assert batch.num_scheduled_tokens.tolist() == [3, 3, 5]
     assert batch.num_draft_tokens.tolist() == [2, 0, 0]
     assert batch.is_prefilling.tolist() == [False, True, True]
-    assert batch.shape == BatchShape(num_reqs=3, num_tokens=11, uniform_query_len=None, decode_graph_eligible=False)
+    assert batch.shape == BatchShape(num_reqs=3, num_tokens=11, uniform_token_count=None, decode_graph_eligible=False)
 
 
 def test_ties_keep_the_order_of_the_schedule(device: torch.device) -> None:

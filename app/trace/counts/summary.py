@@ -44,7 +44,7 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
             BatchShape(
                 num_reqs=len(scheduled),
                 num_tokens=num_tokens,
-                uniform_query_len=counts.pop() if len(counts) == 1 else None,
+                uniform_token_count=counts.pop() if len(counts) == 1 else None,
                 decode_graph_eligible=all(
                     not request.is_prefilling
                     or (request.num_tokens - request.num_drafts == 1 and request.num_computed_tokens > 0)
