@@ -23,11 +23,16 @@ IMPORT = re.compile(r"""\b(?:import|export)\b(?:[\s\w$*{},]*?\bfrom)?\s*\(?\s*["
 COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
 
 
-def test_the_pipeline_imports_torch_and_the_standard_library_only() -> None:
+def test_the_rules_import_the_standard_library_only() -> None:
+    for module in imports_of(ROOT / "app" / "rules.py"):
+        assert module.partition(".")[0] in sys.stdlib_module_names, f"app/rules.py imports {module}"
+
+
+def test_the_pipeline_imports_torch_the_rules_and_the_standard_library_only() -> None:
     allowed = sys.stdlib_module_names | {"torch"}
     for path in sorted((ROOT / "app" / "pipeline").rglob("*.py")):
         for module in imports_of(path):
-            is_ours = module == "app.pipeline" or module.startswith("app.pipeline.")
+            is_ours = module in ("app.rules", "app.pipeline") or module.startswith("app.pipeline.")
             assert is_ours or module.partition(".")[0] in allowed, f"{path.relative_to(ROOT)} imports {module}"
 
 

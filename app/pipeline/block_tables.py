@@ -15,9 +15,6 @@ from torch import Tensor
 from app.pipeline.context_parallel import ContextParallel
 from app.pipeline.ragged import runs
 
-NULL_BLOCK = 0  # reserved: table rows are padded with it
-UNKNOWN_BLOCK = -1  # a block id that a log does not tell; never an id of vLLM's, and never part of a slot id
-
 
 @dataclass(frozen=True)
 class GroupConfig:

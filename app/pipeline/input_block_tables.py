@@ -7,9 +7,10 @@ In: the persistent tables and who runs. Out: `input_block_tables`, a buffer of e
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import NULL_BLOCK, BlockTable, GroupConfig
+from app.pipeline.block_tables import BlockTable, GroupConfig
 from app.pipeline.context_parallel import ContextParallel
 from app.pipeline.ragged import runs
+from app.rules import NULL_BLOCK
 
 
 class InputBlockTable:

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import UNKNOWN_BLOCK, BlockTable
+from app.pipeline.block_tables import BlockTable
 from app.pipeline.context_parallel import get_local_block_offsets, is_local_token
-
-PAD_SLOT_ID = -1  # "write nowhere"
-UNKNOWN_SLOT_ID = -(2**63)  # of a block that nobody told; no block and offset can give it
+from app.rules import PAD_SLOT_ID, UNKNOWN_BLOCK, UNKNOWN_SLOT_ID
 
 
 @dataclass(frozen=True)

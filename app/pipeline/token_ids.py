@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-TOKEN_ID_MODULUS = 2**31 - 1
+from app.rules import TOKEN_ID_MODULUS
 
 
 @dataclass(frozen=True)

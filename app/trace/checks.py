@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import NULL_BLOCK
+from app.rules import NULL_BLOCK
 from app.trace.counts.pool_history import RowHistory
 from app.trace.step import StepTensors
 

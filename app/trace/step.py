@@ -15,7 +15,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from app.pipeline.block_tables import UNKNOWN_BLOCK
 from app.pipeline.context_parallel import ContextParallel
 from app.pipeline.cudagraph import BatchExecutionDescriptor
 from app.pipeline.flat_tokens import FlatTokens
@@ -25,6 +24,7 @@ from app.pipeline.ragged import RaggedTable
 from app.pipeline.record import StepRecord, TableSnapshot
 from app.pipeline.sampled_tokens import PostUpdate
 from app.pipeline.slot_mapping import GroupSlots
+from app.rules import UNKNOWN_BLOCK
 from app.scenario.format.model import Scenario
 from app.scenario.plan.plan import PlannedStep
 from app.trace.counts.kv_blocks import KVBlocks, kv_blocks

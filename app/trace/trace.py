@@ -12,14 +12,14 @@ import torch
 
 from app.errors import Fault, ScenarioError
 from app.i18n import Translate
-from app.pipeline.block_tables import UNKNOWN_BLOCK, GroupConfig
+from app.pipeline.block_tables import GroupConfig
 from app.pipeline.context_parallel import ContextParallel
 from app.pipeline.kv_cache import ITEM_SIZES, KVCacheLayout
 from app.pipeline.record import StepRecord
 from app.pipeline.runner import Runner, RunnerConfig
 from app.pipeline.scheduler_output import NewRequest, SchedulerOutput
-from app.pipeline.slot_mapping import PAD_SLOT_ID
 from app.pipeline.token_ids import RequestTokens
+from app.rules import PAD_SLOT_ID, UNKNOWN_BLOCK
 from app.scenario.format.model import Config
 from app.scenario.plan.plan import Admission, Plan, PlannedStep
 from app.trace.checks import MAX_CELLS, Check, check_step

@@ -2,11 +2,13 @@
 
 from array import array
 
+import pytest
 import torch
 
-from app.pipeline.block_tables import UNKNOWN_BLOCK, BlockTable, GroupConfig
+from app.pipeline.block_tables import BlockTable, GroupConfig
 from app.pipeline.context_parallel import ContextParallel
-from app.pipeline.slot_mapping import PAD_SLOT_ID, UNKNOWN_SLOT_ID, GroupSlots, compute_slot_mapping
+from app.pipeline.slot_mapping import GroupSlots, compute_slot_mapping
+from app.rules import PAD_SLOT_ID, UNKNOWN_BLOCK, UNKNOWN_SLOT_ID
 
 
 def slots_of(
@@ -47,7 +49,7 @@ def test_behind_the_tokens_of_the_batch_nothing_is_written(device: torch.device)
 
 
 def test_the_last_slot_of_an_unknown_block_is_not_write_nowhere(device: torch.device) -> None:
-    """An unknown block stands as -1 in the table, and -1 * 16 + 15 = -1 = PAD_SLOT_ID."""
+    """Were an unknown block -1 in the table, its slot at offset 15 would be -1 * 16 + 15 = -1 = PAD_SLOT_ID."""
     slots = slots_of(device, [UNKNOWN_BLOCK, 12], [14, 15, 16], block_size=16, num_tokens_padded=4)
     assert slots.block_offsets.tolist() == [14, 15, 0]
     assert slots.is_known.tolist() == [False, False, True]
@@ -55,10 +57,10 @@ def test_the_last_slot_of_an_unknown_block_is_not_write_nowhere(device: torch.de
     assert slots.slot_ids.tolist() == [UNKNOWN_SLOT_ID, UNKNOWN_SLOT_ID, 192, PAD_SLOT_ID]  # 12 * 16
 
 
-def test_no_block_and_offset_gives_the_id_of_an_unknown_slot() -> None:
-    lowest = UNKNOWN_BLOCK * 16_384  # block ids are UNKNOWN_BLOCK and more, blocks at most 16,384 slots large
-    assert lowest > UNKNOWN_SLOT_ID
-    assert PAD_SLOT_ID != UNKNOWN_SLOT_ID
+@pytest.mark.parametrize("block_size", [1, 2, 16, 16_384])
+def test_arithmetic_on_an_unknown_block_gives_neither_of_the_two_ids(block_size: int) -> None:
+    ids = {UNKNOWN_BLOCK * block_size + offset for offset in range(block_size)}
+    assert not ids & {PAD_SLOT_ID, UNKNOWN_SLOT_ID}
 
 
 def test_a_block_that_the_row_does_not_have_is_not_known(device: torch.device) -> None:

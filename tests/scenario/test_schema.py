@@ -144,7 +144,8 @@ def test_bounds(where: str, low: int, high: int | None) -> None:
     fault = only_fault(at(where, low - 1))
     assert (fault.code, fault.where) == ("schema", where)
     assert fault.params["limit"] == low
-    assert sentence(fault) == f"“{fault.params['name']}” is {low - 1}; it must be at least {low}."
+    if "block_ids" not in where:  # what a block id is takes a sentence of its own
+        assert sentence(fault) == f"“{fault.params['name']}” is {low - 1}; it must be at least {low}."
     if high is None:  # other fields decide: no sensible number is too large for the type
         assert fits(at(where, 2**31 - 1))
         high = 2**31 - 1
@@ -162,9 +163,18 @@ def test_what_a_number_out_of_bounds_is_called_and_what_would_be_right() -> None
     fault = only_fault(at("/config/max_num_reqs", 5000))
     assert sentence(fault) == "“max_num_reqs” is 5,000; it must be at most 4,096."
     assert fault.fix == [{"op": "replace", "path": "/config/max_num_reqs", "value": 4096}]
+
+
+def test_a_negative_block_id_is_told_what_block_ids_are() -> None:
+    what_they_are = (
+        "which is no block id. Real blocks have the ids 1 and up; 0 is the null block; an id that is not known is left empty"
+        " (null in JSON)."
+    )
+    fault = only_fault(at("/requests/2/initial/block_ids/0/0", -7))
+    assert sentence(fault) == f"“initial.block_ids[0][0]” is -7, {what_they_are}"
     fault = only_fault(at("/steps/0/new_block_ids/A/1/1", -1))
-    assert sentence(fault) == "“new_block_ids.A[1][1]” is -1; it must be at least 0."
-    assert fault.fix is None
+    assert sentence(fault) == f"“new_block_ids.A[1][1]” is -1, {what_they_are}"
+    assert (fault.code, fault.message, fault.fix) == ("schema", "schema.block_id", None)
     assert fault.params == {"step": 0, "req_id": "A", "name": "new_block_ids.A[1][1]", "given": -1, "limit": 0}
 
 

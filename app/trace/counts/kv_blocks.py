@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import NULL_BLOCK
 from app.pipeline.context_parallel import get_dcp_local_seq_lens
 from app.pipeline.record import TableSnapshot
+from app.rules import NULL_BLOCK
 
 
 @dataclass(frozen=True)

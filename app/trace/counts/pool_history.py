@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import NULL_BLOCK
 from app.pipeline.record import PoolChanges, RemovedRequest
+from app.rules import NULL_BLOCK
 from app.scenario.plan.plan import Admission, PlannedStep
 
 

@@ -52,7 +52,7 @@ SCHEDULE = Stage(
             [Case("schedule_num_drafts")],
             _SCHEDULE_SOURCE,
             (SCHEDULER_OUTPUT, "SchedulerOutput.scheduled_spec_decode_tokens"),
-            values=lambda step: [request.num_drafts for request in step.planned.scheduled],
+            values=lambda step: [request.num_draft_tokens for request in step.planned.scheduled],
         ),
         Space(
             "schedule_req_state_idx",

@@ -3,11 +3,11 @@
 from app.i18n import Translate
 from app.pipeline.context_parallel import is_local_token
 from app.pipeline.slot_mapping import (
-    UNKNOWN_SLOT_ID,
     compute_local_slot_mapping,
     compute_slot_mapping,
     pad_slot_mapping,
 )
+from app.rules import UNKNOWN_SLOT_ID
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import BLOCK_TABLE
 from app.trace.step import StepTensors, array, masked
