@@ -115,6 +115,8 @@ def _block_checks(step: StepTensors, history: RowHistory, num_blocks: int) -> It
     ids = step.kv_blocks.block_ids  # sorted
     num_owned = int((ids[1:] != ids[:-1]).sum()) + (1 if len(ids) else 0)
     yield Check("blocks_owned_once", {"num_blocks": num_owned}, _owned_twice(step, history))
+    if step.kv_blocks.has_loaded:
+        yield Check("hit_loaded", {"num_slots": sum(total.num_loaded for total in step.kv_blocks.totals)})
 
 
 def _owned_twice(step: StepTensors, history: RowHistory) -> list[Cell]:

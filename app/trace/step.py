@@ -151,7 +151,7 @@ def prepare_step(
         is_running[record.batch.idx_mapping] = True
         seq_lens[record.batch.idx_mapping] += record.batch.num_scheduled_tokens
         num_valid[record.batch.idx_mapping] = record.update.num_computed_tokens_after.to(torch.int64)
-    blocks = kv_blocks(record.tables, live_rows, is_running, num_computed, seq_lens, num_valid)
+    blocks = kv_blocks(record.tables, live_rows, is_running, num_computed, seq_lens, num_valid, history.loaded)
     stale_block_ids, stale_block_req_ids = history.stale_blocks.not_held(blocks.block_ids)
     return StepTensors(
         record=record,

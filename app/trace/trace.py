@@ -139,7 +139,7 @@ def _run_window(
     plan: Plan, runner: Runner, layout: KVCacheLayout, translate: Translate, first: int, last: int
 ) -> list[dict[str, Any]]:
     config = plan.scenario.config
-    history = PoolHistory(config.max_num_reqs)
+    history = PoolHistory(plan)
     history.enter(plan.initial, runner.states.req_id_to_index)
     steps: list[dict[str, Any]] = []
     num_values = 0

@@ -15,7 +15,7 @@ from app.trace.trace import trace_scenario
 from tests import strategies
 
 Scenario = dict[str, Any]
-SOME = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+SOME = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
 def summary_of(*steps: dict[str, Any], prompt_lens: dict[str, int], mode: str, **config: Any) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from app.pipeline.record import PoolChanges, RemovedRequest
 from app.rules import NULL_BLOCK
-from app.scenario.plan.plan import Admission, PlannedStep
+from app.scenario.plan.plan import Admission, Plan, PlannedStep
+from app.trace.counts.loaded import LoadedSlots
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,11 @@ class StaleBlocks:
 class PoolHistory:
     """Follows the steps of a run and remembers who was where."""
 
-    def __init__(self, max_num_reqs: int) -> None:
+    def __init__(self, plan: Plan) -> None:
+        max_num_reqs = plan.scenario.config.max_num_reqs
         self.row_req_ids: list[str | None] = [None] * max_num_reqs  # whose data a row holds, also after it was freed
         self.stale_blocks = StaleBlocks()
+        self.loaded = LoadedSlots(plan)
         self._hits: dict[int, int] = {}
         self._arrivals: dict[int, int] = {}
         self._num_arrived = 0
@@ -68,6 +71,7 @@ class PoolHistory:
         self.enter(sorted(planned.admissions, key=lambda admission: place[admission.req_id]), changes.added)
         for block_ids in planned.new_block_ids.values():
             self.stale_blocks.take(block_ids)
+        self.loaded.follow(planned)
 
     def enter(self, admissions: Sequence[Admission], rows: Mapping[str, int]) -> None:
         """Requests got their `rows`, by req_id."""
