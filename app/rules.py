@@ -4,8 +4,6 @@ Each rule stands here once. The plan, the numbers over all steps and the checks 
 rules for whole tensors at a time, and the tests compare the two cell by cell. Nothing of ours is imported.
 """
 
-import math
-from collections.abc import Iterable
 from typing import Literal
 
 NULL_BLOCK = 0  # nobody's block: it pads rows of block tables and stands for blocks below a sliding window
@@ -85,10 +83,9 @@ def num_null_blocks(num_computed_tokens: int, sliding_window: int | None, block_
     return max(num_computed_tokens - (sliding_window - 1), 0) // block_size
 
 
-def most_cached_tokens(prefill_len: int, tokens_per_block: Iterable[int]) -> int:
+def most_cached_tokens(prefill_len: int, lcm_block_size: int) -> int:
     """The longest hit that vLLM's own prefix cache can give: whole blocks of every group, and a token left to compute."""
-    unit = math.lcm(*tokens_per_block)
-    return (prefill_len - 1) // unit * unit
+    return (prefill_len - 1) // lcm_block_size * lcm_block_size
 
 
 # Context parallelism: `size` ranks share every request, its tokens dealt out `interleave` at a time

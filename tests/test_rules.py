@@ -93,18 +93,11 @@ def test_tokens_of_a_block() -> None:
 
 
 @pytest.mark.parametrize(
-    ("prefill_len", "sizes", "most"),
-    [
-        (40, [16], 32),  # 39 // 16 * 16
-        (12, [4], 8),
-        (13, [4], 12),
-        (24, [4, 6], 12),
-        (16, [16], 0),
-        (1, [1], 0),
-    ],
+    ("prefill_len", "lcm_block_size", "most"),
+    [(40, 16, 32), (12, 4, 8), (13, 4, 12), (24, 12, 12), (16, 16, 0), (1, 1, 0)],  # (prefill_len - 1) // size * size
 )
-def test_the_longest_hit_of_the_prefix_cache(prefill_len: int, sizes: list[int], most: int) -> None:
-    assert rules.most_cached_tokens(prefill_len, sizes) == most
+def test_the_longest_hit_of_the_prefix_cache(prefill_len: int, lcm_block_size: int, most: int) -> None:
+    assert rules.most_cached_tokens(prefill_len, lcm_block_size) == most
 
 
 # ---- against the tensors

@@ -293,6 +293,7 @@ def _constants(config: Config, layout: KVCacheLayout) -> dict[str, Any]:
         "bytes_per_slot": layout.bytes_per_slot,
         "group_names": [group.name for group in groups],
         "block_size": [group.block_size for group in groups],
+        "lcm_block_size": config.lcm_block_size,
         "sliding_window": [group.sliding_window for group in groups],
     }
 

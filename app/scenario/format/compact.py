@@ -1,7 +1,7 @@
 """The compact form of a scenario: the plain document without what equals its default, keys as they are.
 
-In: a scenario as it was written, right or wrong. Out: a document that parses to the same scenario, for links, files and
-short ids. Nothing is judged here: a value of the wrong type, or a key that nobody knows, stays for the parser to refuse.
+In: a scenario as it was written, right or wrong. Out: a document that parses to the same scenario, for links and
+files. Nothing is judged here: a value of the wrong type, or a key that nobody knows, stays for the parser to refuse.
 
 `num_scheduled_tokens` becomes pairs: its order matters, and not every reader of JSON keeps the order of an object.
 """
@@ -49,17 +49,12 @@ def compact(scenario: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
-def canonical(scenario: Mapping[str, Any]) -> bytes:
-    """The same bytes for every way to write one scenario: compact, keys sorted, as JSON in UTF-8."""
-    return to_json(compact(scenario), sort_keys=True)
-
-
-def to_json(document: Any, *, sort_keys: bool = False) -> bytes:
+def to_json(document: Any) -> bytes:
     """JSON without spaces. Half characters (lone surrogates) are escaped, as JavaScript does it."""
     try:
-        return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys).encode()
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        return json.dumps(document, separators=(",", ":"), sort_keys=sort_keys).encode()
+        return json.dumps(document, separators=(",", ":")).encode()
 
 
 def _without_defaults(model: type[Model], value: Any) -> Any:

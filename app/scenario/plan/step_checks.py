@@ -30,7 +30,7 @@ def hit_faults(index: int, step: Step, req_id: str, prefill_len: int, is_new: bo
         yield Fault(where, "hit", "hit.already_in_pool", params, remove(where))
         return
     limit = prefill_len - 1
-    right = most_cached_tokens(prefill_len, [config.tokens_per_block(group) for group in config.kv_cache_groups])
+    right = most_cached_tokens(prefill_len, config.lcm_block_size)
     params |= {"prefill_len": prefill_len, "limit": limit, "right": right}
     if not right:
         yield Fault(where, "hit", "hit.no_whole_block" if limit else "hit.too_long", params, remove(where))

@@ -1,5 +1,7 @@
 """State pool: rows that live as long as their request."""
 
+from collections.abc import Sequence
+
 from app.i18n import Translate
 from app.pipeline.block_tables import BlockTable
 from app.pipeline.request_state import RequestState
@@ -14,7 +16,9 @@ _UNUSED = "row_status[req_state_idx] == 'unused'"
 _RAN_BEFORE = "prev(find(idx_mapping, req_state_idx)) != None"
 
 
-def _pool_space(name: str, mark: str, updated: Case | None = None, is_key: bool = False) -> Space:
+def _pool_space(
+    name: str, mark: str, updated: Case | None = None, is_key: bool = False, added: Sequence[Case] = ()
+) -> Space:
     """A count of the state pool: written when a request gets the row, else carried over from the step before."""
     return Space(
         name,
@@ -23,6 +27,7 @@ def _pool_space(name: str, mark: str, updated: Case | None = None, is_key: bool 
         "count",
         [
             Case("row.unused", when=_UNUSED, state="unused"),
+            *added,
             Case(f"{name}.added", when=_ADDED),
             *([] if updated is None else [updated]),
             Case("row.initial", when=f"prev({name}[req_state_idx]) == None"),
@@ -98,6 +103,12 @@ STATE_POOL = Stage(
             "self.num_computed_tokens[",
             Case("row.updated", "prev(num_computed_tokens_after[find(idx_mapping, req_state_idx)])", when=_RAN_BEFORE),
             is_key=True,
+            added=[
+                Case(
+                    "num_computed_tokens.inside_block",
+                    when=f"{_ADDED} and num_computed_tokens[req_state_idx] % lcm_block_size != 0",
+                )
+            ],
         ),
         Space(
             "last_sampled_tokens",

@@ -37,7 +37,6 @@ TEMPLATES = ROOT / "templates"
 LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
 NOTHING_ASKED = QueryParams()
 CLASSIC_SCRIPTS = {"theme.js"}  # loaded by a tag of their own, before the first paint
-SAID_BY_THE_API = ("fault.", "check.", "problem.", "stopped.", "glossary.")
 
 CONTENT_SECURITY_POLICY = "; ".join(  # without who may frame the page, which depends on its view
     (
@@ -195,11 +194,6 @@ def frame_ancestors(query: QueryParams) -> str:
     """
     views = [value for name, value in query.multi_items() if parameter(name) == "view"]
     return "frame-ancestors *" if views == ["embed"] else "frame-ancestors 'self'"
-
-
-def page_messages(lang: Language) -> dict[str, str]:
-    """The sentences that the scripts say themselves; those of faults, checks and the glossary come from the API."""
-    return {key: text for key, text in catalogue(lang).items() if not key.startswith(SAID_BY_THE_API)}
 
 
 class RevalidatedFiles(StaticFiles):

@@ -186,7 +186,7 @@ export class KvMap extends HTMLElement {
       data-block=${id} .style=${`width:${width}px`}>
       <div class="block-name"><span class="c" tabindex="-1" data-entry=${entry}
         data-cell=${cellKey('kv_block_ids', [entry])}><span class="vh">${view.t('kv.block_word')} </span><span
-        class="v">${id}</span></span>${requestTag(view, reqId)}<span class="fill"
+        class="v">${id}</span></span>${requestTag(view, reqId)}${others(view, pool, id)}<span class="fill"
         title=${words}>${counts.filled}/${blockSize}</span><span class="vh">${words}</span></div>
       ${isBar ? bar(pool.group, entry, id, counts, blockSize, written) : slots()}
     </div>`;
@@ -254,8 +254,21 @@ function gapWidth({ big, pool }) {
   return (big ? GAP.big : GAP.small) + Math.max(0, groupDigits(pool.numBlocks).length - 3) * DIGIT;
 }
 
+/**
+ * How many more hold a block, with all their names.
+ * @param {View} view
+ * @param {import('../../core/kv/pool.js').Pool} pool
+ * @param {number} id
+ */
+function others(view, pool, id) {
+  const more = pool.owners(id).length - 1;
+  return more > 0
+    ? html`<span class="others" data-others=${more} title=${blockWords(view, pool, id)}>+${more}</span>`
+    : nothing;
+}
+
 /** @type {Record<string, string>} */
-const CLASSES = { written: 'w c f', rejected: 'w c x', readable: 'f', valid: 'f idle', empty: 'e' };
+const CLASSES = { written: 'w c f', rejected: 'w c x', readable: 'f', valid: 'f idle', loaded: 'f l', empty: 'e' };
 
 /**
  * @param {number} group

@@ -89,6 +89,7 @@ function legend({ t, constants, step }, big) {
     ['f idle', 'valid'],
     ['f w', 'written'],
     ...(constants.num_speculative_tokens > 0 ? [['w x', 'rejected']] : []),
+    ...(step.space('kv_block_num_loaded') ? [['f l', 'loaded']] : []),
     ['e', 'empty'],
   ];
   const isBeyond31 = (constants.block_size ?? []).some(
