@@ -45,6 +45,21 @@ SCENARIOS["what only a log leaves open"] = {
     ],
 }
 
+# Y's hit of 11 ends inside its third block: its first two are X's, 3 slots of the third were loaded.
+SCENARIOS["a hit that ends inside a block"] = {
+    "version": 1,
+    "config": {"kv_cache_groups": [{"block_size": 4}]},
+    "requests": [{"req_id": "X", "prompt_len": 12}, {"req_id": "Y", "prompt_len": 12}],
+    "steps": [
+        {"num_scheduled_tokens": {"X": 12}, "new_block_ids": {"X": [[5, 9, 3]]}},
+        {
+            "num_scheduled_tokens": {"Y": 1},
+            "num_computed_tokens": {"Y": 11},
+            "new_block_ids": {"Y": [[5, 9, 14]]},
+        },
+    ],
+}
+
 
 @pytest.mark.parametrize("title", SCENARIOS)
 def test_every_formula_gives_the_value_of_its_cell(title: str) -> None:

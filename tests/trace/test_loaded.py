@@ -149,6 +149,19 @@ def test_a_hit_on_blocks_of_a_request_that_is_gone_was_computed() -> None:
     assert loaded_blocks(trace, 2) == {6: [3]}
 
 
+def test_a_hit_that_ends_inside_a_block_was_loaded_whoever_had_it_before() -> None:
+    """A computed all of blocks 5, 9 and 14 and is gone. Y's hit of 11 is 5 and 9; in 14 it ends, so 3 slots were loaded."""
+    trace = trace_of(
+        of(
+            {"A": 12, "Y": 12},
+            {"num_scheduled_tokens": {"A": 12}, "new_block_ids": {"A": [[5, 9, 14]]}},
+            {"finished_req_ids": ["A"]},
+            {"num_scheduled_tokens": {"Y": 1}, "num_computed_tokens": {"Y": 11}, "new_block_ids": {"Y": [[5, 9, 14]]}},
+        )
+    )
+    assert loaded_blocks(trace, 2) == {14: [0, 1, 2]}
+
+
 def test_a_hit_on_a_block_that_was_another_column_was_loaded() -> None:
     """Block 6 held A's positions 4 to 7; as B's first block it holds 0 to 3, which nobody computed."""
     trace = trace_of(
