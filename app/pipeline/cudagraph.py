@@ -22,7 +22,7 @@ class CapturedGraph:
     cg_mode: CudaGraphMode
     num_tokens: int
     num_reqs: int | None  # None: requests are not padded (piecewise)
-    uniform_query_len: int | None = None  # the one count every row must have (uniform decode)
+    uniform_token_count: int | None = None  # the one count every row must have (uniform decode)
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,6 @@ class CudaGraphDispatcher:
 def _fits(graph: CapturedGraph, batch: BatchShape) -> bool:
     if graph.num_reqs is not None and graph.num_reqs < batch.num_reqs:
         return False
-    if graph.uniform_query_len is None:
+    if graph.uniform_token_count is None:
         return True
-    return graph.uniform_query_len == batch.uniform_query_len and batch.decode_graph_eligible
+    return graph.uniform_token_count == batch.uniform_token_count and batch.decode_graph_eligible

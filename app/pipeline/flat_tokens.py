@@ -103,9 +103,8 @@ def prepare_input_ids(
     # Pass 1: rows that still prefill take their prompt (or, resumed, their old output) from all_token_ids.
     input_ids = torch.zeros(len(positions), dtype=torch.int32, device=positions.device)  # [num_tokens]
     token_source = torch.zeros(len(positions), dtype=torch.int8, device=positions.device)  # [num_tokens]
-    # Behind the prompt's end come drafts, which pass 2 writes: nothing is known there yet, so nothing is read.
-    prompt_end = torch.where(batch.is_prefilling, prefill_len, 0)  # [num_reqs] position behind the last one that is read
-    from_prompt = (positions < prompt_end[token_batch_idx]).nonzero().squeeze(1)  # flat tokens
+    # Behind prefill_len come drafts, which pass 2 writes: nothing is known there yet, so nothing is read.
+    from_prompt = (positions < prefill_len[token_batch_idx]).nonzero().squeeze(1)  # flat tokens
     input_ids[from_prompt] = states.all_token_ids[req_state_idx[from_prompt], positions[from_prompt]]
 
     # Pass 2: rows that read past prefill_len end in their drafts, and before those in the last sampled token.

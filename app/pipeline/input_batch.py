@@ -20,7 +20,7 @@ class BatchShape:
 
     num_reqs: int
     num_tokens: int
-    uniform_query_len: int | None  # the count all rows share, None if they differ
+    uniform_token_count: int | None  # the count all rows share, None if they differ
     decode_graph_eligible: bool  # no row prefills, except rows that prefill one new token over existing context
 
 
@@ -88,7 +88,7 @@ def prepare_batch(
         shape=BatchShape(
             num_reqs=len(counts),
             num_tokens=sum(counts),
-            uniform_query_len=counts[0] if len(set(counts)) == 1 else None,
+            uniform_token_count=counts[0] if len(set(counts)) == 1 else None,
             decode_graph_eligible=bool(runs_as_decode.all()),
         ),
     )

@@ -26,16 +26,15 @@ class PostUpdate:
 
 
 def post_update(states: RequestState, batch: Batch, sampled_token_ids: Mapping[str, Sequence[int]]) -> PostUpdate:
-    """Take in what was sampled.
-
-    `sampled_token_ids` holds nothing for a chunk that does not reach `prefill_len`: the token sampled there is thrown away.
-    """
+    """Take in what was sampled. What a chunk samples that does not reach `prefill_len` is thrown away."""
     device, idx_mapping = states.device, batch.idx_mapping
-    sampled = [sampled_token_ids.get(req_id, ()) for req_id in batch.req_ids]
     seq_lens = states.num_computed_tokens[idx_mapping] + batch.num_scheduled_tokens  # [num_reqs]
     is_unfinished = seq_lens < states.prefill_len[idx_mapping]  # [num_reqs]
+    sampled = [
+        () if thrown_away else sampled_token_ids.get(req_id, ())
+        for req_id, thrown_away in zip(batch.req_ids, is_unfinished.tolist(), strict=True)
+    ]
     num_sampled = torch.tensor([len(token_ids) for token_ids in sampled], dtype=torch.int32, device=device)  # [num_reqs]
-    num_sampled = num_sampled.masked_fill(is_unfinished, 0)
     num_rejected = (batch.num_draft_tokens + 1 - num_sampled).masked_fill(is_unfinished, 0)  # [num_reqs]
 
     total_len = states.total_len[idx_mapping]  # [num_reqs]

@@ -44,7 +44,7 @@ def _summarise_step(index: int, step: PlannedStep, dispatcher: CudaGraphDispatch
             BatchShape(
                 num_reqs=len(scheduled),
                 num_tokens=num_tokens,
-                uniform_query_len=counts.pop() if len(counts) == 1 else None,
+                uniform_token_count=counts.pop() if len(counts) == 1 else None,
                 decode_graph_eligible=all(request.runs_as_decode for request in scheduled),
             )
         )

@@ -29,7 +29,7 @@ UPDATE = Stage(
             "int32",
             "id",
             [Case("sampled_token_ids", control=("logits_indices[cu_num_logits[batch_idx] + sample_idx]",))],
-            Source(post_update, ("sampled = [", "sampled_flat = ")),
+            Source(post_update, ("sampled_token_ids.get(", "sampled_flat = ")),
             (MODEL_RUNNER, "GPUModelRunner.sample_tokens"),
             values=lambda step: [list(step.planned.sampled_token_ids.get(req_id, ())) for req_id in step.batch.req_ids],
             is_key=True,
