@@ -149,7 +149,8 @@ export class TextControl {
 
   /** The text of what is open: as it was typed, if that is still about it, else written out. */
   #begin() {
-    const { draft } = this.bench;
+    const { bench } = this;
+    const { draft } = bench;
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.#settle();
@@ -159,7 +160,7 @@ export class TextControl {
     const typed = texts.typedText(this.#name);
     const isNewer = typed !== null && typed.of === texts.markOf(draft);
     const reading = typed && this.#read(typed.text, typed.notation);
-    const isSame = reading?.root != null && says(reading, draft);
+    const isSame = reading?.root != null && says(bench.format, reading, draft);
     const isDraft = reading?.root != null && hasOutline(documentOf(reading.root));
     if (typed && reading && (isSame || isNewer || !isDraft)) {
       this.#notation = typed.notation;
@@ -210,7 +211,7 @@ export class TextControl {
     const { root } = this.#reading;
     const text = root && rewritten(this.element.text, root, this.bench.draft, this.#notation);
     const reading = text && this.#read(text, this.#notation);
-    if (!text || !reading || !says(reading, this.bench.draft)) return false;
+    if (!text || !reading || !says(this.bench.format, reading, this.bench.draft)) return false;
     this.element.text = text;
     this.#reading = reading;
     return true;
@@ -225,7 +226,7 @@ export class TextControl {
 
   /** @param {string | null} text null: the draft written out */
   #put(text) {
-    this.element.text = text ?? writeScenario(this.bench.draft, this.#notation);
+    this.element.text = text ?? writeScenario(this.bench.format, this.bench.draft, this.#notation);
     this.#reading = this.#read(this.element.text, this.#notation);
   }
 
@@ -279,7 +280,7 @@ export class TextControl {
       this.#expected = next;
       texts.keepText(this.#name, this.#before);
       this.openAs(() => next, { kind: 'draft', name: drafts.newId() });
-    } else if (canonical(next) !== canonical(bench.draft)) bench.edit(() => next);
+    } else if (canonical(bench.format, next) !== canonical(bench.format, bench.draft)) bench.edit(() => next);
     this.#draft = bench.draft;
   }
 
@@ -301,7 +302,7 @@ export class TextControl {
     this.#rename();
     const { text } = this.element;
     const isUnread = this.#timer !== 0 || this.#isOdd;
-    const isPlain = !isUnread && text === writeScenario(this.bench.draft, this.#notation);
+    const isPlain = !isUnread && text === writeScenario(this.bench.format, this.bench.draft, this.#notation);
     const kept = texts.keepText(
       this.#name,
       isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew },
@@ -344,7 +345,7 @@ export class TextControl {
     if (!patch || !root) return;
     if (this.#refusal.length === 0) this.bench.edit((draft) => applyPatch(draft, patch));
     else {
-      this.element.text = writeScenario(applyPatch(documentOf(root), patch), this.#notation);
+      this.element.text = writeScenario(this.bench.format, applyPatch(documentOf(root), patch), this.#notation);
       this.#apply();
     }
     this.element.focusEditor(); // the button goes
