@@ -88,6 +88,7 @@ BATCH = Stage(
             _BATCH_SOURCE,
             (MODEL_RUNNER, "GPUModelRunner.prepare_inputs"),
             values=lambda step: step.batch.sort_key,
+            is_own=True,
         ),
         Space(
             "schedule_idx",
@@ -105,6 +106,7 @@ BATCH = Stage(
             (MODEL_RUNNER, "GPUModelRunner.prepare_inputs"),
             holds="schedule_idx",
             values=lambda step: step.batch.schedule_idx,
+            is_own=True,
         ),
     ],
 )

@@ -32,6 +32,7 @@ SCHEDULE = Stage(
             (SCHEDULER_OUTPUT, "SchedulerOutput.num_scheduled_tokens"),
             holds="req_id",
             values=lambda step: [request.req_id for request in step.planned.scheduled],
+            is_own=True,
         ),
         Space(
             "schedule_num_tokens",
@@ -43,6 +44,7 @@ SCHEDULE = Stage(
             (SCHEDULER_OUTPUT, "SchedulerOutput.num_scheduled_tokens"),
             values=lambda step: [request.num_tokens for request in step.planned.scheduled],
             is_key=True,
+            is_own=True,
         ),
         Space(
             "schedule_num_drafts",
@@ -53,6 +55,7 @@ SCHEDULE = Stage(
             _SCHEDULE_SOURCE,
             (SCHEDULER_OUTPUT, "SchedulerOutput.scheduled_spec_decode_tokens"),
             values=lambda step: [request.num_drafts for request in step.planned.scheduled],
+            is_own=True,
         ),
         Space(
             "schedule_req_state_idx",
@@ -64,6 +67,7 @@ SCHEDULE = Stage(
             (STATES, "RequestState.req_id_to_index"),
             holds="req_state_idx",
             values=lambda step: [step.req_id_to_index[request.req_id] for request in step.planned.scheduled],
+            is_own=True,
         ),
     ],
 )

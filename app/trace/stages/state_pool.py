@@ -70,6 +70,7 @@ STATE_POOL = Stage(
             (STATES, "RequestState.add_request"),
             holds="req_id",
             values=lambda step: list(step.row_req_ids),
+            is_own=True,
         ),
         Space(
             "row_status",
@@ -85,6 +86,7 @@ STATE_POOL = Stage(
             Source(RequestState.remove_request, ("free_indices.append",)),
             (STATES, "RequestState.remove_request"),
             values=_row_status,
+            is_own=True,
         ),
         _pool_space("prompt_len", "self.prompt_len["),
         _pool_space("prefill_len", "self.prefill_len["),

@@ -4,7 +4,6 @@
  *
  * Reading never fails: a parameter that makes no sense is reported and left out.
  */
-import { STAGES } from '../trace/schema.js';
 import { parseCellKey } from '../trace/trace.js';
 
 /**
@@ -23,14 +22,15 @@ import { parseCellKey } from '../trace/trace.js';
  */
 
 const OURS = ['s', 'example', 'draft', 'step', 'stage', 'pin', 'view', 'steps', 'lang'];
-export const VIEWS = [...STAGES, 'all'];
+const STAGE = /^[a-z][a-z0-9-]{0,63}$/;
 export const MODES = ['board', 'present', 'embed'];
 
 /**
  * @param {string} search
+ * @param {(name: string) => boolean} [isView]  whether a name is that of a stage, or of all; without it, whether it could be
  * @returns {Address}
  */
-export function parseAddress(search) {
+export function parseAddress(search, isView = (name) => STAGE.test(name)) {
   const params = new URLSearchParams([...new URLSearchParams(search)].map(([name, value]) => [meant(name), value]));
   /** @type {string[]} */
   const ignored = [];
@@ -47,7 +47,7 @@ export function parseAddress(search) {
     example: read('example', (text) => /^[\w-]{1,80}$/.test(text)),
     draft: read('draft', (text) => /^[a-z0-9]{1,20}$/.test(text)),
     step: step === null ? null : Number(step),
-    stage: read('stage', (text) => VIEWS.includes(text)),
+    stage: read('stage', isView),
     pin: read('pin', (text) => parseCellKey(text) !== null),
     view: /** @type {'board' | 'present' | 'embed' | null} */ (read('view', (text) => MODES.includes(text))),
     steps: read('steps', (text) => stepRange(text) !== null),

@@ -44,6 +44,11 @@ export class Entrances {
     this.#watchDrafts();
   }
 
+  /** @param {string} search */
+  #parse(search) {
+    return parseAddress(search, (name) => this.bench.schema.isView(name));
+  }
+
   /**
    * Opens another scenario, and its address is a new entry in the browser's history once it is there.
    * @param {() => any} load
@@ -59,13 +64,13 @@ export class Entrances {
    * @param {string} text
    */
   async openLink(text) {
-    const pasted = parseAddress(/\?[^\s)>\]"']*/.exec(text)?.[0] ?? '');
+    const pasted = this.#parse(/\?[^\s)>\]"']*/.exec(text)?.[0] ?? '');
     if (pasted.s === null && (pasted.example ?? pasted.draft) !== null) return this.#openFound(() => this.#find(pasted));
     const short = pasted.s === null ? /^[^\s?#]*\/s\/([\w-]+)/.exec(text.trim())?.[1] : null;
     if (short) return this.#openFound(() => this.#short(short, pasted));
     const isPlaced = pasted.step !== null || pasted.stage !== null || pasted.pin !== null;
     const place = {
-      ...(isPlaced || this.bench.origin.kind !== 'nothing' ? pasted : parseAddress(location.search)),
+      ...(isPlaced || this.bench.origin.kind !== 'nothing' ? pasted : this.#parse(location.search)),
       draft: null,
     };
     try {
@@ -89,7 +94,7 @@ export class Entrances {
 
   /** Opens what the address names; whatever of it cannot be had is said. */
   openAddress() {
-    const address = parseAddress(location.search);
+    const address = this.#parse(location.search);
     const arrived = () => {
       const { origin } = this.bench;
       this.bar.adopt(origin);

@@ -67,8 +67,8 @@ function action(bench, event, target) {
   const by = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
   if (by !== 0) return event.shiftKey ? () => bench.step(by) : () => bench.walk(by);
   if (event.shiftKey) return null;
-  if (event.key === 'Home') return () => bench.go({ stage: 'schedule', step: 0 });
-  if (event.key === 'End') return () => bench.go({ stage: 'update', step: bench.course.head.numSteps - 1 });
+  if (event.key === 'Home') return () => bench.go({ stage: bench.schema.firstStage, step: 0 });
+  if (event.key === 'End') return () => bench.go({ stage: bench.schema.lastStage, step: bench.course.head.numSteps - 1 });
   if (event.key === 'Escape') return () => bench.setPin(null);
   if (event.key === 'Enter' && target.dataset?.cell) {
     const cell = parseCellKey(target.dataset.cell);

@@ -8,7 +8,6 @@
 import { Problem, ServerFailure, Unreachable } from '../api.js';
 import { Undo } from '../../core/scenario/history.js';
 import { isSame } from '../../core/scenario/same.js';
-import { STAGES } from '../../core/trace/schema.js';
 import { parseCellKey } from '../../core/trace/trace.js';
 import { Course } from './course.js';
 import * as drafts from './drafts.js';
@@ -57,7 +56,7 @@ export class Workbench {
     /** @type {Scenario} */
     this.draft = { version: 1, requests: [], steps: [] };
     this.undo = new Undo();
-    this.course = new Course(new Trace(api, schema, this.draft), STAGES[0], {
+    this.course = new Course(new Trace(api, schema, this.draft), schema.stageNames, {
       changed: () => this.redraw(),
       arrived: () => this.#arrived(),
       refused: (problem, isDraft) => this.#refused(problem, isDraft),
@@ -139,7 +138,7 @@ export class Workbench {
     this.pin = found.place?.pin ? parseCellKey(found.place.pin) : null;
     this.hover = this.focus = this.again = null;
     this.notices = [...this.notices.filter(({ kind }) => kind === 'storage'), ...(found.notices ?? [])];
-    this.course.show(trace, { step, stage: found.place?.stage ?? STAGES[0] });
+    this.course.show(trace, { step, stage: found.place?.stage ?? this.schema.firstStage });
     this.opened = true;
     this.elsewhere = false;
     opening.arrived?.();

@@ -10,9 +10,9 @@ import { formulaText, show } from '../../core/trace/formula.js';
 import { STATE_TERMS } from '../../core/glossary.js';
 import { groupDigits } from '../../core/i18n.js';
 import { cellKey, isNull } from '../../core/trace/trace.js';
-import { isCount, stateWords, valueText } from './cell.js';
+import { stateWords, valueText } from './cell.js';
 import { fateWords } from '../kv/words.js';
-import { accentOf, isOwn, named } from '../names.js';
+import { accentOf, dimName, named } from '../names.js';
 import { requestTag } from '../tag.js';
 import { termButton } from '../glossary/terms.js';
 
@@ -60,12 +60,12 @@ export class Inspector extends HTMLElement {
       view.pin !== null &&
       view.pin.step === view.index &&
       cellKey(view.pin.space, view.pin.at) === cellKey(cell.space, cell.at);
-    const old = before(view.step, view.prev, cell.space, cell.at);
+    const old = before(view.schema, view.step, view.prev, cell.space, cell.at);
     const fate = fateWords(view, cell.space, cell.at);
     const note = noteOf(view, cell);
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
       <div class="gist"
-        @click=${(/** @type {Event} */ event) => this.#tapped(event)}><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${isOwn(view.schema, cell.space) ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
+        @click=${(/** @type {Event} */ event) => this.#tapped(event)}><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${cell.def.is_own ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
       <p class="big" data-value><span
         class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
       ${
@@ -147,18 +147,11 @@ function words(view, cell) {
   const params = Object.fromEntries(
     Object.entries(cell.params).map(([name, value]) => [
       name,
-      name === 'value' && cell.def.holds === null ? value : String(value),
+      name === 'value' && cell.def.kind === 'count' ? value : String(value),
     ]),
   );
   if (isNull(cell.value)) params.value = '?';
   return { ...params, group: names[group] ?? group, block_size: view.constants.block_size?.[group] };
-}
-
-/** @param {View} view @param {string} dim @param {number} index */
-function dimName(view, dim, index) {
-  const key = dim === 'sort_key_part' ? `dim.${dim}.${index}` : `dim.${dim}`;
-  const text = view.t(key, { index: String(index) });
-  return text === key ? `${dim} ${index}` : text;
 }
 
 /**
@@ -184,11 +177,11 @@ function printed(view, piece) {
   if (piece.kind === 'operator') return html`<span class="op">${piece.text}</span>`;
   const name = piece.label ?? '';
   const short = name.replace(/\[.*$/, '');
-  const accent = accentOf(view.schema.def(short)?.holds ?? short);
+  const accent = accentOf(view.schema.def(short)?.holds ?? view.schema.axisOf(short));
   const there =
     piece.ref && piece.ref.step !== view.index ? view.t('formula.step', { name: short, step: piece.ref.step }) : short;
   const text =
-    isCount(short) && typeof piece.value === 'number' && piece.text === String(piece.value)
+    view.schema.isCount(short) && typeof piece.value === 'number' && piece.text === String(piece.value)
       ? groupDigits(piece.value)
       : piece.text;
   if (piece.kind === 'name') {

@@ -6,13 +6,12 @@
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
 import { lookUp, symbolic } from '../../core/trace/formula.js';
-import { TAGS } from '../../core/trace/layout.js';
 import { cellKey } from '../../core/trace/trace.js';
 import { inSight, scrollTo, visible } from '../../core/viewport.js';
 import { listCell, valueCell } from './cell.js';
 import { rowHeight } from './columns.js';
 import { find, moveFocus, setEntry } from './grid-keys.js';
-import { accentOf, isOwn } from '../names.js';
+import { accentOf } from '../names.js';
 import { requestClass, requestTag } from '../tag.js';
 import { termName } from '../glossary/terms.js';
 import { zoomOf } from '../zoom.js';
@@ -217,7 +216,7 @@ export class RowsTable extends HTMLElement {
     const { view } = data;
     const owner = data.owner(entry);
     const mark = data.mark?.(entry) ?? '';
-    const space = TAGS[data.axis];
+    const space = view.schema.tagOf(data.axis);
     const tag = space && owner !== null ? cellKey(space, [entry]) : null;
     const must = view.look ? [view.look.at[view.look.at.length - 1]] : [];
     return html`<tr data-axis=${data.axis} data-index=${entry} aria-rowindex=${place + 2}
@@ -264,7 +263,7 @@ export function lineName(view, line) {
       ? html` <span class="group-name">${names[line.group] ?? line.group}</span>`
       : nothing;
   const parts = line.tail === 'sort_key_part' ? html`<span class="hint parts">${view.t('sort_key.parts')}</span>` : nothing;
-  const own = isOwn(view.schema, line.space);
+  const own = view.schema.def(line.space)?.is_own;
   return html`<span class="name ${own ? 'own' : ''}"
     title=${own ? view.t('name.own.what') : nothing}>${termName(line.space)}</span>${group}${parts}`;
 }

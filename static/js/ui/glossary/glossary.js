@@ -37,6 +37,8 @@ export class Glossary extends HTMLElement {
   #text = '';
   /** @type {string[]} terms opened, the last one is on screen */
   #trail = [];
+  /** The axis that a dimension is drawn along. @type {(dim: string) => string} */
+  axisOf = (dim) => dim;
   /** Whether the step on screen has a tensor. @type {(space: string) => boolean} */
   isHere = () => true;
 
@@ -202,7 +204,7 @@ export class Glossary extends HTMLElement {
         @click=${() => this.#back()}>← ${this.#trail.length > 1 ? this.#terms.get(this.#trail[this.#trail.length - 2])?.name : t('terms.all')}</button></p>
       <p class="kind">${about.join(' · ')}</p>
       <h3 tabindex="-1" data-open-term=${term.term}
-        class=${accentOf(term.space?.holds ?? term.term)}>${nameOf(term)}${inWords(term)}</h3>
+        class=${accentOf(term.space?.holds ?? this.axisOf(term.term))}>${nameOf(term)}${inWords(term)}</h3>
       <p class="definition">${this.#sentence(term.definition)}</p>
       ${
         term.confusion

@@ -24,11 +24,12 @@ export function kvCache(plain) {
     const blockSizes = /** @type {number[]} */ (view.constants.block_size ?? []);
     // The layout in use is `slot_byte_offsets` already.
     const twin = `byte_offsets_${String(view.constants.kv_layout).toLowerCase()}`;
+    const drawn = [twin, 'stale_block_ids', 'stale_block_req_ids'];
     const others = tables
-      .filter((table) => table.axis !== 'stale_block_idx')
-      .map((table) => ({ ...table, lines: table.lines.filter((line) => line.space !== twin) }));
+      .map((table) => ({ ...table, lines: table.lines.filter((line) => !drawn.includes(line.space)) }))
+      .filter((table) => table.lines.length > 0);
     return html`${blockSizes.map((_, group) => groupMap(view, group, big))}${stale(view)}${legend(view, big)}
-      ${big ? html`${usage(view)}<div class="further">${plain(others, view, big, sizes, stage)}</div>` : nothing}`;
+      ${big ? html`${usage(view)}<div class="further lists">${plain(others, view, big, sizes, stage)}</div>` : nothing}`;
   };
 }
 
