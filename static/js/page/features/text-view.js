@@ -16,7 +16,6 @@ import * as drafts from '../state/drafts.js';
 import { copied, download, receiveFiles, textOfFile } from './text-files.js';
 import { says, troublesOf } from './text-meaning.js';
 import * as texts from '../state/texts.js';
-import { yamlLibrary } from '../../ui/text/editor.js';
 
 /** @typedef {import('../../core/scenario/edits.js').Scenario} Scenario */
 /** @typedef {import('../../core/text/scenario-text.js').Notation} Notation */
@@ -28,8 +27,8 @@ import { yamlLibrary } from '../../ui/text/editor.js';
 const PAUSE = 400;
 
 export class TextControl {
-  /** @type {import('../../core/text/yaml-tree.js').Library | null} */
-  #yaml = null;
+  /** The editor is there. */
+  #isReady = false;
   /** @type {Notation} */
   #notation = texts.usualNotation();
   /** What the text says, as far as it was looked at. @type {Reading} */
@@ -79,7 +78,7 @@ export class TextControl {
       () => bench.mode === 'board',
       async (file) => {
         if (!this.isOpen) await this.open();
-        if (this.#yaml) await this.#openFile(file);
+        if (this.#isReady) await this.#openFile(file);
       },
     );
     addEventListener('pagehide', () => this.isOpen && this.#keep());
@@ -108,8 +107,8 @@ export class TextControl {
     this.element.hidden = false;
     this.bench.redraw();
     await this.element.show();
-    this.#yaml ??= this.element.isReady ? await yamlLibrary() : null;
-    if (!this.isOpen || !this.#yaml) return;
+    this.#isReady = this.element.isReady;
+    if (!this.isOpen || !this.#isReady) return;
     this.#begin();
     if (quiet) return;
     this.element.focusEditor();
@@ -132,7 +131,7 @@ export class TextControl {
   draw(view) {
     const { bench } = this;
     const isOther = bench.opened && bench.undo !== this.#undo;
-    if (!this.isOpen || !this.#draft || !this.#yaml) {
+    if (!this.isOpen || !this.#draft || !this.#isReady) {
       if (!isOther) return;
       this.#undo = bench.undo;
       // What could not be read when the page was left is there again.
@@ -159,7 +158,7 @@ export class TextControl {
     this.#before = null;
     const typed = texts.typedText(this.#name);
     const isNewer = typed !== null && typed.of === texts.markOf(draft);
-    const reading = typed && this.#read(typed.text, typed.notation);
+    const reading = typed && readText(typed.text, typed.notation);
     const isSame = reading?.root != null && says(bench.format, reading, draft);
     const isDraft = reading?.root != null && hasOutline(documentOf(reading.root));
     if (typed && reading && (isSame || isNewer || !isDraft)) {
@@ -210,7 +209,7 @@ export class TextControl {
   #update() {
     const { root } = this.#reading;
     const text = root && rewritten(this.element.text, root, this.bench.draft, this.#notation);
-    const reading = text && this.#read(text, this.#notation);
+    const reading = text && readText(text, this.#notation);
     if (!text || !reading || !says(this.bench.format, reading, this.bench.draft)) return false;
     this.element.text = text;
     this.#reading = reading;
@@ -227,12 +226,7 @@ export class TextControl {
   /** @param {string | null} text null: the draft written out */
   #put(text) {
     this.element.text = text ?? writeScenario(this.bench.format, this.bench.draft, this.#notation);
-    this.#reading = this.#read(this.element.text, this.#notation);
-  }
-
-  /** @param {string} text @param {Notation} notation @returns {Reading} */
-  #read(text, notation) {
-    return readText(text, notation, /** @type {import('../../core/text/yaml-tree.js').Library} */ (this.#yaml));
+    this.#reading = readText(this.element.text, this.#notation);
   }
 
   #typed() {
@@ -246,7 +240,7 @@ export class TextControl {
     clearTimeout(this.#timer);
     this.#timer = 0;
     const { text } = this.element;
-    this.#reading = this.#read(text, this.#notation);
+    this.#reading = readText(text, this.#notation);
     this.#refusal = [];
     this.#isUnreachable = false;
     if (!this.#reading.root) this.#tryOther(text);
@@ -263,7 +257,7 @@ export class TextControl {
   /** What is pasted may be in the other notation. @param {string} text */
   #tryOther(text) {
     const other = this.#notation === 'yaml' ? 'json' : 'yaml';
-    const reading = this.#read(text, other);
+    const reading = readText(text, other);
     // Nearly every text is YAML for a text: only what has fields is meant so.
     if (reading.root?.kind !== 'map') return;
     this.#reading = reading;
@@ -298,7 +292,7 @@ export class TextControl {
 
   /** What stands in the editor and not in the draft. */
   #keep() {
-    if (!this.#draft || !this.#yaml || this.#expected) return;
+    if (!this.#draft || !this.#isReady || this.#expected) return;
     this.#rename();
     const { text } = this.element;
     const isUnread = this.#timer !== 0 || this.#isOdd;
