@@ -1,8 +1,8 @@
 """The browser's readers of YAML and JSON accept what the server's accept, and take it for the same document.
 
 What the browser writes as YAML, the server reads as the same scenario; so does a plain YAML reader, with text for keys.
-Node runs the browser's half, once for many texts. `yaml_texts.json` holds texts of which both say the same is wrong; here both
-find something wrong with the same texts, whatever they are.
+Node runs the browser's half, once for many texts. `yaml_texts.json` holds texts of which both say that the same is wrong;
+here both find something wrong with the same texts, whatever they are.
 """
 
 from __future__ import annotations
