@@ -31,14 +31,16 @@ def catalogue(language: Language) -> dict[str, str]:
 
 
 def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
-    """The sentence of a key with its placeholders filled in; whole numbers get thousands separators.
+    """The sentence of a key with its placeholders filled in; large whole numbers get thousands separators.
 
     A key with a `.one` twin uses it where the parameter `n`, or the number `value`, is 1, as in static/js/core/i18n.js.
     """
 
     def fill(match: re.Match[str]) -> str:
-        value = params.get(match[1], match[0])
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        if match[1] not in params:
+            return match[0]
+        value = params[match[1]]
+        text = "?" if value is None else grouped(value) if type(value) is int else str(value)
         if _RIGHT_TO_LEFT.search(text):
             text = f"\u2068{text}\u2069"  # a name written from right to left keeps its direction to itself
         return f"{text} {match[2] if value == 1 else match[3]}" if match[2] else text
@@ -46,6 +48,11 @@ def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
     sentences = catalogue(language)
     is_one = 1 in (params.get("n"), params.get("value"))
     return _PLACEHOLDER.sub(fill, sentences.get(f"{key}.one", sentences[key]) if is_one else sentences[key])
+
+
+def grouped(number: int) -> str:
+    """847872 -> 847,872, as in static/js/core/i18n.js. Four digits stay together: ids are read as names."""
+    return f"{number:,}" if abs(number) >= 10_000 else str(number)
 
 
 def translator(language: Language) -> Translate:

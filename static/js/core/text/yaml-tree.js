@@ -126,9 +126,8 @@ class Reader {
     const pairs = [];
     this.tokens.take();
     for (let mark = this.#skip('key'); mark; mark = this.#skip('key')) {
-      const key = this.#isNext('key', 'value', 'block end')
-        ? nothing(mark.to)
-        : this.#key(() => this.#block(depth + 1, true), true);
+      if (this.#isNext('key', 'value', 'block end')) throw fault('empty_key', mark.to);
+      const key = this.#key(() => this.#block(depth + 1, true), true);
       const colon = this.#skip('value');
       const isEmpty = !colon || this.#isNext('key', 'value', 'block end');
       pairs.push(pair(key, isEmpty ? null : this.#block(depth + 1, true)));
@@ -161,7 +160,8 @@ class Reader {
   /** A map of one pair, without brackets of its own. @param {number} from @param {number} depth @returns {TextNode} */
   #pairInBrackets(from, depth) {
     const mark = this.tokens.take();
-    const key = this.#isNext('value', ',', ']') ? nothing(mark.to) : this.#key(() => this.#value(depth + 1));
+    if (this.#isNext('value', ',', ']')) throw fault('empty_key', mark.to);
+    const key = this.#key(() => this.#value(depth + 1));
     const colon = this.#skip('value');
     const value = !colon || this.#isNext(',', ']') ? null : this.#value(depth + 1);
     const one = pair(key, value);
@@ -186,7 +186,8 @@ class Reader {
         );
         continue;
       }
-      const key = this.#isNext('value', ',', '}') ? nothing(mark.to) : this.#key(() => this.#value(depth + 1));
+      if (this.#isNext('value', ',', '}')) throw fault('empty_key', mark.to);
+      const key = this.#key(() => this.#value(depth + 1));
       const colon = this.#skip('value');
       pairs.push(pair(key, !colon || this.#isNext(',', '}') ? null : this.#value(depth + 1)));
     }
