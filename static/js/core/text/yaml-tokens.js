@@ -50,7 +50,7 @@ export class Tokens {
 
   /** The next token, which stays. @returns {Token} */
   get next() {
-    if (!this.#isSettled) while (!this.#isOver && (this.#waiting.length === 0 || this.#mayBeKey())) this.#fetch();
+    if (!this.#isSettled) while (!this.#isOver && (this.#waiting.length === 0 || this.#mayBeKey())) this.#scan();
     this.#isSettled = true;
     return this.#waiting[0];
   }
@@ -89,7 +89,7 @@ export class Tokens {
     this.#waiting.push({ kind, from, to: this.cursor.at, text, isPlain: false });
   }
 
-  #fetch() {
+  #scan() {
     this.#toNextToken();
     this.#endBlocks(this.cursor.column);
     const [first, second] = [this.cursor.peek(), this.cursor.peek(1)];
