@@ -36,7 +36,7 @@ def catalogue(language: Language) -> dict[str, str]:
 
 
 def group_digits(value: int) -> str:
-    """847872 -> "847,872". Four digits stay together: ids are read as names, and counts beside them alike."""
+    """847872 -> "847,872", as in static/js/core/i18n.js. Four digits stay together: ids are read as names, and counts beside them alike."""
     return f"{value:,}" if abs(value) >= 10_000 else str(value)
 
 
@@ -47,8 +47,10 @@ def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
     """
 
     def fill(match: re.Match[str]) -> str:
-        value = params.get(match[1], match[0])
-        text = group_digits(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        if match[1] not in params:
+            return match[0]
+        value = params[match[1]]
+        text = "?" if value is None else group_digits(value) if type(value) is int else str(value)
         if _RIGHT_TO_LEFT.search(text):
             text = f"\u2068{text}\u2069"  # a name written from right to left keeps its direction to itself
         return f"{text} {match[2] if value == 1 else match[3]}" if match[2] else text

@@ -8,6 +8,7 @@ import { Api } from './page/api.js';
 import { ChartsControl } from './page/features/charts.js';
 import { parseAddress, formatAddress } from './core/address/address.js';
 import { translator } from './core/i18n.js';
+import { formatOf } from './core/scenario/format.js';
 import { Schema } from './core/trace/schema.js';
 import { sentenceAt } from './core/trace/summary.js';
 import { cellKey, parseCellKey } from './core/trace/trace.js';
@@ -65,6 +66,7 @@ const lighting = new Lighting(root);
 const bench = new Workbench({
   api: new Api(boot.root, boot.lang),
   schema: new Schema(embedded('pw-schema')),
+  format: formatOf(embedded('pw-format')),
   t,
   lang: boot.lang,
   draw,

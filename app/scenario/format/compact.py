@@ -9,34 +9,10 @@ files. Nothing is judged here: a value of the wrong type, or a key that nobody k
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
-from app.scenario.format.model import (
-    BlockPoolConfig,
-    Config,
-    ContextParallelConfig,
-    CudaGraphConfig,
-    Initial,
-    KVCacheConfig,
-    KVCacheGroup,
-    Model,
-    Request,
-    Scenario,
-    Step,
-)
+from app.scenario.format.model import Model, Scenario, Step
 
-# model -> its fields that hold another model, or a list of them
-_PARTS: Mapping[type[Model], Mapping[str, type[Model]]] = {
-    Scenario: {"config": Config, "requests": Request, "steps": Step},
-    Config: {
-        "kv_cache_groups": KVCacheGroup,
-        "context_parallel": ContextParallelConfig,
-        "cudagraph": CudaGraphConfig,
-        "block_pool": BlockPoolConfig,
-        "kv_cache": KVCacheConfig,
-    },
-    Request: {"initial": Initial},
-}
 _REQUIRED = object()
 
 
@@ -62,7 +38,7 @@ def _without_defaults(model: type[Model], value: Any) -> Any:
         return [_without_defaults(model, entry) for entry in value]
     if not isinstance(value, Mapping):
         return value
-    parts = _PARTS.get(model, {})
+    parts = _parts(model)
     defaults = _defaults(model)
     kept = {}
     for key, given in value.items():
@@ -85,6 +61,19 @@ def _pairs(counts: Any) -> Any:
 
 
 @cache
+def _parts(model: type[Model]) -> dict[str, type[Model]]:
+    """Fields that hold another model, or a list of them."""
+    found = {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+    return {name: part for name, part in found.items() if part is not None}
+
+
+def _model_in(annotation: Any) -> type[Model] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    return next((part for part in map(_model_in, get_args(annotation)) if part is not None), None)
+
+
+@cache
 def _defaults(model: type[Model]) -> dict[str, Any]:
     """Field -> its default in the compact form; fields that must be given are not in it."""
     defaults: dict[str, Any] = {}
@@ -93,7 +82,7 @@ def _defaults(model: type[Model]) -> dict[str, Any]:
             default = field.default
             if isinstance(default, Model):
                 default = {}
-            elif isinstance(default, list) and name in _PARTS.get(model, {}):
+            elif isinstance(default, list) and name in _parts(model):
                 default = [{} for _ in default]
             defaults[name] = default
     return defaults

@@ -127,7 +127,7 @@ function coordinatesOf(links, def, at, value, assume) {
   for (const step of derivations(schema.coordinates, [...coordinates.keys(), 'value'], context)) {
     if (!isNull(vars[step.slot])) continue;
     const derived = step.run(vars);
-    if (isNull(derived)) continue;
+    if (isNull(derived) || (typeof derived === 'number' && derived < 0)) continue; // a negative id points nowhere
     vars[step.slot] = derived;
     coordinates.set(step.name, {
       name: step.name,

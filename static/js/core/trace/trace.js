@@ -140,18 +140,23 @@ export class Space {
    * @param {ArrayLike<number>} prefix
    */
   rowLength(prefix) {
+    return this.knownRowLength(prefix) ?? 0;
+  }
+
+  /** The same, null where there is no such row. @param {ArrayLike<number>} prefix */
+  knownRowLength(prefix) {
     if (prefix.length === 0) return this.length;
     let cell = prefix[0];
-    if (!(cell >= 0 && cell < this.length)) return 0;
+    if (!(cell >= 0 && cell < this.length)) return null;
     for (let dim = 0; dim < prefix.length; dim += 1) {
       const offsets = this.offsets[dim];
       const length = offsets[cell + 1] - offsets[cell];
       if (dim === prefix.length - 1) return length;
       const child = prefix[dim + 1];
-      if (!(child >= 0 && child < length)) return 0;
+      if (!(child >= 0 && child < length)) return null;
       cell = offsets[cell] + child;
     }
-    return 0;
+    return null;
   }
 
   /** Longest extent of the last dimension. */

@@ -36,13 +36,15 @@ export class Workbench {
    * @param {object} given
    * @param {import('../api.js').Api} given.api
    * @param {import('../../core/trace/schema.js').Schema} given.schema
+   * @param {import('../../core/scenario/format.js').Format} given.format
    * @param {import('../../core/i18n.js').Translate} given.t
    * @param {string} given.lang
    * @param {(view: View) => void} given.draw
    */
-  constructor({ api, schema, t, lang, draw }) {
+  constructor({ api, schema, format, t, lang, draw }) {
     this.api = api;
     this.schema = schema;
+    this.format = format;
     this.t = t;
     this.lang = lang;
     this.draw = draw;
@@ -50,7 +52,7 @@ export class Workbench {
     this.mode = 'board';
     /** @type {Origin} */
     this.origin = { kind: 'example', name: '' };
-    this.links = new PresentLink(() => this.redraw());
+    this.links = new PresentLink(format, () => this.redraw());
     /** @type {Scenario} */
     this.draft = { version: 1, requests: [], steps: [] };
     this.undo = new Undo();
