@@ -36,7 +36,7 @@ def catalogue(language: Language) -> dict[str, str]:
 
 
 def group_digits(value: int) -> str:
-    """847872 -> "847,872", as in static/js/core/i18n.js. Four digits stay together: ids are read as names, and counts beside them alike."""
+    """847872 -> "847,872", as in static/js/core/i18n.js. Four digits stay together: ids are read as names."""
     return f"{value:,}" if abs(value) >= 10_000 else str(value)
 
 
