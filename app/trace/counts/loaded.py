@@ -83,7 +83,7 @@ class _Table:
     """The part of a request's block table that is followed."""
 
     length: int
-    columns: Tensor  # [n] int64, rising
+    columns: Tensor  # [n] int32, rising
     places: Tensor  # [n] int64, among the blocks of hits
 
     @property
@@ -99,9 +99,11 @@ class _HitBlocks:
         self._block_size = block_size
         self._tokens_per_block = block_size * cp.size
         self._cp = cp
-        self._columns = torch.full_like(ids, -1)  # [num_blocks] of the table that computed them; -1: none yet
-        self._begin = torch.zeros_like(ids)  # [num_blocks] offsets of the computed slots: begin <= offset < end
-        self._end = torch.zeros_like(ids)
+        self._columns = torch.full_like(
+            ids, -1, dtype=torch.int32
+        )  # [num_blocks] of the table that computed them; -1: none yet
+        self._begin = torch.zeros_like(self._columns)  # [num_blocks] offsets of the computed slots: begin <= offset < end
+        self._end = torch.zeros_like(self._columns)
         self._tables: dict[str, _Table] = {}
 
     @property
@@ -121,9 +123,9 @@ class _HitBlocks:
         if not self.num_blocks:
             return
         nothing = torch.zeros(0, dtype=torch.int64)
-        table = self._tables.setdefault(req_id, _Table(0, nothing, nothing))
+        table = self._tables.setdefault(req_id, _Table(0, nothing.to(torch.int32), nothing))
         places, is_followed = self._find(_tensor(block_ids))
-        columns = table.length + is_followed.nonzero().squeeze(1)
+        columns = table.length + is_followed.nonzero().squeeze(1).to(torch.int32)
         places = places[is_followed]
         is_kept = ((columns + 1) * self._tokens_per_block <= hit) & (self._columns[places] == columns)
         self._columns[places[~is_kept]] = columns[~is_kept]
@@ -152,8 +154,8 @@ class _HitBlocks:
         if self.num_blocks:
             places, is_followed = self._find(block_ids.cpu().to(torch.int64))
             is_followed &= self._columns[places] == columns.cpu()
-            begin[is_followed] = self._begin[places[is_followed]].to(torch.int32)
-            end[is_followed] = self._end[places[is_followed]].to(torch.int32)
+            begin[is_followed] = self._begin[places[is_followed]]
+            end[is_followed] = self._end[places[is_followed]]
         return begin.to(block_ids.device), end.to(block_ids.device)
 
     def _find(self, block_ids: Tensor) -> tuple[Tensor, Tensor]:
