@@ -2,11 +2,12 @@
 /**
  * The page's reader of links beside the server's, over every cell of a trace.
  *
- * In, on stdin: `schema`, `trace` and, as the server's reader says it, for each step and space the cells in flat order as
- * [case, value of the formula, inputs, controls], some of them with their coordinates as a fifth; or expressions, each with
- * its value in the last step. Out: the first differences as text, and formulas printed with their numbers, each with the
- * value it must have.
+ * In, on stdin: the schema; then a line for each `trace` and what is `expected` of it, as the server's reader says it: for
+ * each step and space the cells in flat order as [case, value of the formula, inputs, controls], some of them with their
+ * coordinates as a fifth; or expressions, each with its value in the last step. Out, a line for each: the first differences
+ * as text, and formulas printed with their numbers, each with the value it must have.
  */
+import { createInterface } from 'node:readline';
 import { compile } from '../../static/js/core/trace/expr.js';
 import { explain } from '../../static/js/core/trace/explain.js';
 import { formulaText } from '../../static/js/core/trace/formula.js';
@@ -16,23 +17,36 @@ import { Step, isNull } from '../../static/js/core/trace/trace.js';
 
 const MOST = 20;
 
-let text = '';
-for await (const part of process.stdin) text += part;
-const { schema: json, trace, expected } = JSON.parse(text);
-const schema = new Schema(json);
+/** @type {Schema} */
+let schema;
+/** @type {any} */
+let trace;
+/** @type {Step[]} */
+let steps = [];
 /** @type {string[]} */
-const differences = [];
+let differences = [];
 /** @type {Map<string, any>} */
-const printed = new Map();
+let printed = new Map();
 let count = 0;
 
-const steps = trace.steps.map((/** @type {any} */ step) => new Step(step));
-expected.forEach((/** @type {any} */ of, /** @type {number} */ index) =>
-  Array.isArray(of)
-    ? compareValue(of[0], of[1])
-    : compareStep(new Links(schema, trace.constants, steps[index], steps[index - 1] ?? null), of),
-);
-console.log(JSON.stringify({ count, differences: differences.slice(0, MOST), printed: [...printed] }));
+for await (const line of createInterface({ input: process.stdin })) {
+  const json = JSON.parse(line);
+  if (!json.trace) {
+    schema = new Schema(json);
+    continue;
+  }
+  trace = json.trace;
+  steps = trace.steps.map((/** @type {any} */ step) => new Step(step));
+  differences = [];
+  printed = new Map();
+  count = 0;
+  json.expected.forEach((/** @type {any} */ of, /** @type {number} */ index) =>
+    Array.isArray(of)
+      ? compareValue(of[0], of[1])
+      : compareStep(new Links(schema, trace.constants, steps[index], steps[index - 1] ?? null), of),
+  );
+  console.log(JSON.stringify({ count, differences: differences.slice(0, MOST), printed: [...printed] }));
+}
 
 /** @param {any} expression @param {any} wanted */
 function compareValue(expression, wanted) {
@@ -77,7 +91,7 @@ function compareStep(links, spaces) {
       if (!isSameSet(controlled, order)) tell('controls', named(links, controlled), controls);
       const id = links.id(name, cell);
       for (const from of theirs) outputs.set(from, (outputs.get(from) ?? new Set()).add(id));
-      if (coordinates) compareExplanation(links, name, at, json.spaces[name].cases[wantedCase], coordinates, tell);
+      if (coordinates) compareExplanation(links, name, at, schema.json.spaces[name].cases[wantedCase], coordinates, tell);
     });
   }
   // The way back, once all of it is prepared, and the same way forth from what was kept.

@@ -5,6 +5,7 @@ The server's reader of links and the page's are to say so, and to find the same 
 
 import shutil
 import subprocess
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from tests.trace.links import (
 )
 
 NODE_SCRIPT = Path(__file__).with_name("compare_links.mjs")
+NUM_PARTS = 6  # of the scenarios, for workers side by side
 NUM_EXPLAINED = 40  # cells of a space and step of which everything is compared that the inspector says
 
 
@@ -82,22 +84,22 @@ SCENARIOS["a hit that ends inside a block"] = {
 }
 
 
-def read_by_node(trace: dict[str, Any], expected: list[Any]) -> dict[str, Any]:
-    """What the page's reader finds other than expected."""
+def read_by_node(cases: Iterable[tuple[dict[str, Any], list[Any]]]) -> Iterator[dict[str, Any]]:
+    """What the page's reader finds of each trace other than expected."""
     executable = shutil.which("node")
     assert executable, "node is needed: it runs the page's reader"
-    given = orjson.dumps({"schema": SCHEMA, "trace": trace, "expected": expected})
-    run = subprocess.run([executable, str(NODE_SCRIPT)], input=given, capture_output=True, timeout=240, check=False)
+    lines = [orjson.dumps(SCHEMA), *(orjson.dumps({"trace": trace, "expected": expected}) for trace, expected in cases)]
+    run = subprocess.run(
+        [executable, str(NODE_SCRIPT)], input=b"\n".join(lines), capture_output=True, timeout=240, check=False
+    )
     assert run.returncode == 0, run.stderr.decode()
-    answer: dict[str, Any] = orjson.loads(run.stdout)
-    return answer
+    return map(orjson.loads, run.stdout.splitlines())
 
 
-def check_links(scenario: dict[str, Any]) -> None:
-    """Every cell of every step, by both readers."""
-    trace = trace_of(scenario)
+def read_by_server(title: str, trace: dict[str, Any]) -> list[dict[str, list[Any]]]:
+    """For each step and space what is expected of its cells, which the server's own reader says here."""
     expected: list[dict[str, list[Any]]] = []
-    num_explained = num_cells = 0
+    num_explained = 0
     for step, scope in scopes(trace):
         expected.append({})
         for name, space in step["spaces"].items():
@@ -109,33 +111,39 @@ def check_links(scenario: dict[str, Any]) -> None:
                 for index, case in enumerate(declared)
                 if case["formula"] is not None and not reads_virtual_space(case["formula"])
             }
-            read: list[Any] = []
+            read = expected[-1][name] = []
             for place, (at, value) in enumerate(found):
                 variables = variables_of(name, at, value)
                 index = case_of(name, variables, scope)
                 case = declared[index]
                 result = evaluate(case["formula"], variables, scope)
                 if index in telling:
-                    where = f"step {step['index']}, {name}{list(at)}"
+                    where = f"{title}, step {step['index']}, {name}{list(at)}"
                     assert result == value, f"{where}: {case['text']} is {result}, not {value}"
                     num_explained += 1
                 read.append([index, result, *map(list, inputs_and_controls(case, variables, scope))])
                 if place % every == 0:
                     read[-1].append(coordinates(name, at, value, scope))
-            expected[-1][name] = read
-            num_cells += len(read)
-    assert num_explained > 30
-    answer = read_by_node(trace, expected)
-    assert answer["differences"] == []
-    assert answer["count"] == num_cells
-    for formula, value in answer["printed"]:  # digits, signs and brackets: Python's own arithmetic
-        assert eval(formula, {}) == value, formula
-    assert len(answer["printed"]) > 10
+    assert num_explained > 30, title
+    return expected
 
 
-@pytest.mark.parametrize("title", SCENARIOS)
-def test_every_formula_gives_the_value_of_its_cell_in_both_readers(title: str) -> None:
-    check_links(SCENARIOS[title])
+def check_links(scenarios: Mapping[str, dict[str, Any]]) -> None:
+    """Every cell of every step, by both readers."""
+    traces = {title: trace_of(scenario) for title, scenario in scenarios.items()}
+    expected = {title: read_by_server(title, trace) for title, trace in traces.items()}
+    answers = read_by_node((trace, expected[title]) for title, trace in traces.items())
+    for title, answer in zip(traces, answers, strict=True):
+        assert answer["differences"] == [], title
+        assert answer["count"] == sum(len(read) for spaces in expected[title] for read in spaces.values())
+        for formula, value in answer["printed"]:  # digits, signs and brackets: Python's own arithmetic
+            assert eval(formula, {}) == value, (title, formula)
+        assert len(answer["printed"]) > 10, title
+
+
+@pytest.mark.parametrize("part", range(NUM_PARTS))
+def test_every_formula_gives_the_value_of_its_cell_in_both_readers(part: int) -> None:
+    check_links(dict(list(SCENARIOS.items())[part::NUM_PARTS]))
 
 
 STEP = {
@@ -192,13 +200,13 @@ def test_both_readers_take_any_expression_for_the_same() -> None:
     before = Scope(STEP, CONSTANTS)
     scope = Scope(STEP, CONSTANTS, before)
     expected = [[tree, evaluate(orjson.loads(orjson.dumps(tree)), {}, scope)] for tree in drawn]
-    assert read_by_node({"steps": [STEP, STEP], "constants": CONSTANTS}, expected)["differences"] == []
+    (answer,) = read_by_node([({"steps": [STEP, STEP], "constants": CONSTANTS}, expected)])
+    assert answer["differences"] == []
 
 
 @pytest.mark.slow
 def test_every_formula_of_the_random_recordings_in_both_readers() -> None:
-    for recording in load()[18:]:
-        check_links(recording.scenario)
+    check_links({recording.name: recording.scenario for recording in load()[18:]})
 
 
 def test_every_case_occurs_somewhere() -> None:
