@@ -7,6 +7,7 @@ import { toDraft } from '../../core/scenario/edits.js';
 import { namesOf, sizeOf, sketchOf } from '../../core/gallery.js';
 import { factsOf, openNow } from './examples.js';
 import { sketch } from './sketch.js';
+import { shows } from '../field.js';
 import { say } from '../view.js';
 
 /** @typedef {import('./gallery.js').Gallery} Gallery */
@@ -112,7 +113,7 @@ function renaming(gallery, { t }, { id, title }) {
     done(event.key === 'Enter' ? /** @type {HTMLInputElement} */ (event.target).value : null);
   };
   return html`<input class="name" data-rename type="text" maxlength=${LONGEST_TITLE} autocomplete="off"
-    aria-label=${t('own.name')} placeholder=${t('scenario.untitled')} .value=${title} @keydown=${key}
+    aria-label=${t('own.name')} placeholder=${t('scenario.untitled')} ${shows(title, id)} @keydown=${key}
     @change=${(/** @type {Event} */ event) => done(/** @type {HTMLInputElement} */ (event.target).value)}
     @blur=${() => done(null)}>`;
 }

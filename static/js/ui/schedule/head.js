@@ -54,8 +54,7 @@ function sentence(view, told) {
       class="says">${t(hasBoard ? 'notice.last_valid' : 'notice.not_yet')}</span><span
       class="short">${t('notice.not_run')}</span> ${
         hasBoard
-          ? html`<button type="button" class="btn" data-notice="revert"
-      @click=${(/** @type {Event} */ event) => event.currentTarget && say(event.currentTarget, 'revert')}>${t('notice.revert')}</button>`
+          ? html`<button type="button" class="btn" data-notice="revert">${t('notice.revert')}</button>`
           : nothing
       }</p>`;
   return html`<p
