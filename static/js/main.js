@@ -29,11 +29,13 @@ import { Lighting } from './ui/board/lighting.js';
 import './ui/board/board.js';
 import './ui/charts/charts.js';
 import './ui/find/find.js';
+import { dropTyped, handOn } from './ui/field.js';
 import { keepFocus } from './ui/focus.js';
 import { pinSentence } from './ui/board/formula-bar.js';
 import './ui/gallery/gallery.js';
 import './ui/glossary/glossary.js';
 import './ui/page/help.js';
+import { besideElement } from './ui/board/elements.js';
 import './ui/board/inspector.js';
 import './ui/kv/map.js';
 import './ui/board/mapping-lines.js';
@@ -49,6 +51,8 @@ import { showElement } from './ui/sight.js';
 import './ui/share/share.js';
 import './ui/board/strip.js';
 import './ui/page/title.js';
+import { isHeld, whenReleased } from './ui/press.js';
+import { hear } from './ui/view.js';
 import { Workbench } from './page/state/workbench.js';
 
 /** @typedef {import('./ui/view.js').View} View */
@@ -69,19 +73,25 @@ const bench = new Workbench({
   format: formatOf(embedded('pw-format')),
   t,
   lang: boot.lang,
+  mode: parseAddress(location.search).view ?? 'board',
   draw,
+  drawDraft,
+  leave: (isOver) => (isOver ? dropTyped() : handOn()),
 });
 /** @type {Record<string, any>} coordinates of the cell looked at */
 let coordinates = {};
 let announced = '';
 let pinSaid = '';
-let revealed = '';
+/** What was brought into sight last, by the keyboard and as pinned. */
+const revealed = { focus: '', pin: '' };
+let isFirst = true;
 let shown = '';
 /** What the elements show, as long as that does not depend on the window. @type {View | null} */
 let drawn = null;
 
 /** @param {View} view */
 function draw(view) {
+  if (isHeld()) return whenReleased(drawAgain);
   showMode(view);
   lighting.hold();
   if (!isSameView(drawn, view)) {
@@ -101,6 +111,16 @@ function draw(view) {
   embedding.draw(view);
   bringIntoSight(view);
   reveal(view);
+}
+
+const drawAgain = () => bench.redraw();
+
+/** What one types in says at once what was typed: the next key finds its field. @param {View} view */
+function drawDraft(view) {
+  if (view.mode !== 'board') return;
+  const holders = /** @type {NodeListOf<any>} */ (document.querySelectorAll('pw-schedule, pw-title, pw-config'));
+  keepFocus(() => holders.forEach((element) => (element.view = view)));
+  drawn = null; // the others do not know it yet
 }
 
 /**
@@ -162,14 +182,21 @@ function announce(view) {
   live.textContent = t('announce', { step: view.index, stage: t(`stage.${view.stage}`), sentence });
 }
 
-/** Focus and pin bring their counterparts into sight inside their own tables; hover moves nothing. @param {View} view */
+/**
+ * A cell that gets the keyboard, and one that is newly pinned, bring their counterparts into sight inside their own tables,
+ * and come into sight themselves. Nothing else does: what is pinned all along stays where the reader has it, and hover moves
+ * nothing.
+ * @param {View} view
+ */
 function reveal(view) {
-  const cell = bench.focus ?? view.pin;
-  const key = cell ? `${view.index}|${cellKey(cell.space, cell.at)}` : '';
-  if (key === revealed) return;
-  const first = revealed === '';
-  revealed = key;
+  const keyOf = (/** @type {{space: string, at: number[]} | null} */ cell) =>
+    cell ? `${view.index}|${cellKey(cell.space, cell.at)}` : '';
+  const [focus, pin] = [keyOf(bench.focus), keyOf(view.pin)];
+  const cell = focus && focus !== revealed.focus ? bench.focus : pin && pin !== revealed.pin ? view.pin : null;
+  Object.assign(revealed, { focus, pin });
   if (!cell) return;
+  const first = isFirst;
+  isFirst = false;
   for (const table of /** @type {NodeListOf<any>} */ (root.querySelectorAll('pw-rows, pw-strip, pw-kv'))) {
     const entry = coordinates[table.axis];
     if (typeof entry === 'number') table.reveal(entry);
@@ -210,25 +237,25 @@ function connectPointer() {
     if (event.pointerType === 'touch' || (!bench.hover && placeOf(event) === rest)) return;
     const cell = cellOf(event.target);
     if (!cell && !bench.hover) return;
-    bench.hover = cell;
+    bench.lookAt('hover', cell);
     lookedElsewhere();
   });
   root.addEventListener('pointerleave', () => {
-    bench.hover = null;
+    bench.lookAt('hover', null);
     lookedElsewhere();
   });
   root.addEventListener('focusin', (event) => {
     if (isInInspector(event.target)) return; // there is said what was looked at
     const cell = event.target instanceof Element && event.target.matches(':focus-visible') ? cellOf(event.target) : null;
     if (!cell && !bench.focus) return;
-    bench.focus = cell;
+    bench.lookAt('focus', cell);
     lookedElsewhere();
   });
   root.addEventListener('focusout', (event) => {
     const to = event.relatedTarget;
     if (!bench.focus || (isInInspector(to) && !bench.pinned()) || (to instanceof Element && to.closest('[data-cell]')))
       return;
-    bench.focus = null;
+    bench.lookAt('focus', null);
     lookedElsewhere();
   });
   root.addEventListener('click', (event) => {
@@ -245,60 +272,70 @@ let asked = false;
 function lookedElsewhere() {
   if (asked) return;
   asked = true;
-  requestAnimationFrame(() => {
-    asked = false;
-    const view = bench.view();
-    light(view);
-    const inspector = /** @type {any} */ (document.querySelector('pw-inspector'));
-    keepFocus(() => (inspector.view = view));
-    reveal(view);
-  });
+  requestAnimationFrame(() => whenReleased(drawLook));
 }
 
-/** @param {string} type @param {(detail: any) => unknown} handle */
-function on(type, handle) {
-  document.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
+function drawLook() {
+  asked = false;
+  const view = bench.view();
+  light(view);
+  const inspector = /** @type {any} */ (document.querySelector('pw-inspector'));
+  keepFocus(() => (inspector.view = view));
+  reveal(view);
 }
 
-function connectElements() {
-  root.addEventListener('pw-drawn', (event) => lighting.drawn(/** @type {HTMLElement} */ (event.target)));
-  on('go', (place) => bench.go(place));
-  on('walk', ({ by }) => bench.walk(by));
-  on('pin', (cell) => {
-    if (isInInspector(document.activeElement)) bench.focus = null; // what the inspector leads to is what it shows
+/** What the inspector leads to is what it shows. */
+function leaveFocus() {
+  if (isInInspector(document.activeElement)) bench.lookAt('focus', null);
+}
+
+/** @type {import('./ui/messages.js').Handlers<import('./ui/messages.js').PageMessages>} */
+const HANDLERS = {
+  go: (place) => bench.go(place),
+  walk: ({ by }) => bench.walk(by),
+  step: ({ by }) => bench.step(by),
+  element({ by }) {
+    const cell = besideElement(bench.view(), by);
+    if (cell) bench.setPin(cell);
+  },
+  pin(cell) {
+    leaveFocus();
     bench.setPin(cell);
-  });
-  // A canvas has no elements for its cells: it says itself what is hovered or focused.
-  on('look', ({ by, cell }) => {
-    bench[/** @type {'hover' | 'focus'} */ (by)] = cell;
-    lookedElsewhere();
-  });
-  on('unpin', () => {
-    if (isInInspector(document.activeElement)) bench.focus = null;
+  },
+  unpin() {
+    leaveFocus();
     bench.setPin(null);
-  });
-  on('control', () => {
-    bench.control = !bench.control;
-    bench.redraw();
-  });
-  on('undo', () => bench.travel(-1));
-  on('redo', () => bench.travel(1));
-  on('revert', () => bench.revert());
-  on('retry', async () => {
+  },
+  // A canvas has no elements for its cells: it says itself what is hovered or focused.
+  look({ by, cell }) {
+    bench.lookAt(by, cell);
+    lookedElsewhere();
+  },
+  control: () => bench.toggleControl(),
+  edit: (what) => bench.edit((draft) => changed(draft, what)),
+  undo: () => bench.travel(-1),
+  redo: () => bench.travel(1),
+  revert: () => bench.revert(),
+  async retry({ kind }) {
     document.getElementById('board')?.focus({ preventScroll: true }); // the button goes
-    await bench.retry();
-  });
-  on('dismiss', ({ kind }) => bench.dismiss(kind));
-  on('restore', ({ kind, draft }) => {
+    await bench.retry(kind);
+  },
+  dismiss: ({ kind }) => bench.dismiss(kind),
+  restore({ kind, draft }) {
     const kept = drafts.draft(draft ?? bench.origin.name);
     bench.dismiss(kind);
     if (kept) entrances.openAs(() => kept.scenario, { kind: 'draft', name: kept.id });
-  });
-  on('link', ({ text }) => entrances.openLink(text));
-  on('new', () =>
-    entrances.openAs(() => ({ version: 1, requests: [], steps: [] }), { kind: 'draft', name: drafts.newId() }),
-  );
-  on('edit', (what) => bench.edit((draft) => changed(draft, what)));
+  },
+  link: ({ text }) => entrances.openLink(text),
+  new: () => entrances.openAs(() => ({ version: 1, requests: [], steps: [] }), { kind: 'draft', name: drafts.newId() }),
+  drawn: (_, { target }) => lighting.drawn(/** @type {HTMLElement} */ (target)),
+};
+
+/** Whoever leaves the page in the middle of an edit finds it again: `field.js` has handed on what was being typed. */
+function leavePage() {
+  if (bench.mode === 'embed') return;
+  drafts.keepNow();
+  if (bench.touched && !bench.elsewhere) bar.leave(bench.address(), bench.origin);
 }
 
 const charts = new ChartsControl(
@@ -313,10 +350,10 @@ const entrances = new Entrances(bench, boot, bar);
 const share = new ShareControl(bench, boot);
 const gallery = new GalleryControl(bench, entrances, boot.about);
 const drawEditors = connectEditors(bench, embedded('pw-format'), (load, origin) => entrances.openAs(load, origin));
-bench.mode = parseAddress(location.search).view ?? 'board';
 const presenter = new Presenter(bench, t, root);
 const embedding = new Embedding(bench, root, pathOf);
-connectElements();
+hear(document, HANDLERS);
+addEventListener('pagehide', leavePage);
 connectPointer();
 connectTheme(t);
 connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')), (event, singleKeys) =>

@@ -1,11 +1,16 @@
 // @ts-check
 /**
  * What every element of the page is given to draw, and how it answers: it draws a `View` and speaks in events.
- * No element keeps state of the scenario, and none fetches.
+ * No element keeps state of the scenario, and none fetches. What they say is in `messages.js`.
  */
 
 /** @typedef {import('../core/trace/formula.js').CellRef} CellRef */
-/** @typedef {{where: string, code: string, message: string, params?: Record<string, any>, fix?: any[] | null}} Fault */
+/** @typedef {import('./messages.js').Messages} Messages */
+/**
+ * Something that cannot be: `of` is the scenario that it was found in, `fix` a patch of that.
+ * @typedef {{where: string, code: string, message: string, params?: Record<string, any>, fix?: any[] | null, of?:
+ *   import('../core/scenario/edits.js').Scenario}} Fault
+ */
 /**
  * @typedef {object} Notice  something that the page says about itself
  * @property {string} kind
@@ -38,8 +43,8 @@
  * @property {CellRef | null} look  the cell looked at: hovered, focused or pinned
  * @property {number} group  the KV-cache group that a cell without groups is read in
  * @property {boolean} control  ordering and control are lit as well
- * @property {Fault[]} faults  why the draft could not be computed
- * @property {Notice[]} notices
+ * @property {readonly Fault[]} faults  why the draft could not be computed
+ * @property {readonly Notice[]} notices
  * @property {boolean} isStale  the board is not of the schedule in the grid: that cannot be run, or is not there yet
  * @property {{step: number, code: string, message: string, needed?: number, free?: number} | null} stopped
  * @property {boolean} busy
@@ -51,11 +56,20 @@
  */
 
 /**
- * Says something to the page: `go`, `pin`, `unpin`, `edit`, `undo`, ...
- * @param {EventTarget} from
- * @param {string} type
- * @param {any} [detail]
+ * Says something to the page, from an element of it.
+ * @type {<Kind extends keyof Messages>(from: EventTarget, kind: Kind, ...detail: import('./messages.js').Said<Kind>) => void}
  */
-export function say(from, type, detail) {
-  from.dispatchEvent(new CustomEvent(`pw-${type}`, { bubbles: true, detail }));
+export const say = (from, kind, ...[detail]) => {
+  from.dispatchEvent(new CustomEvent(`pw-${kind}`, { bubbles: true, detail }));
+};
+
+/**
+ * Hears every kind of a group of messages.
+ * @template {Partial<Messages>} Group
+ * @param {EventTarget} at  where they arrive
+ * @param {import('./messages.js').Handlers<Group>} handlers
+ */
+export function hear(at, handlers) {
+  for (const kind of /** @type {(keyof Group & string)[]} */ (Object.keys(handlers)))
+    at.addEventListener(`pw-${kind}`, (event) => handlers[kind](/** @type {CustomEvent} */ (event).detail, event));
 }

@@ -145,6 +145,61 @@ export function moveInOrder(draft, step, reqId, by) {
   });
 }
 
+/**
+ * Whether a step's own order is that of the rows, as far as it schedules any.
+ * @param {Scenario} draft
+ * @param {number} step
+ */
+export function isOrderedAsRows(draft, step) {
+  const said = draft.steps[step];
+  if (!said) return true;
+  let known = ordersKnown.get(said);
+  if (known?.requests !== draft.requests) {
+    const isOrdered = placesInOrder(draft, step).every((place, at, places) => at === 0 || places[at - 1] < place);
+    ordersKnown.set(said, (known = { requests: draft.requests, isOrdered }));
+  }
+  return known.isOrdered;
+}
+
+/** Asked for each cell. @type {WeakMap<ScenarioStep, {requests: object, isOrdered: boolean}>} */
+const ordersKnown = new WeakMap();
+
+/**
+ * What a step schedules, in the order of the rows.
+ * @param {Scenario} draft
+ * @param {number} step
+ * @returns {Scenario}
+ */
+export function orderAsRows(draft, step) {
+  if (isOrderedAsRows(draft, step)) return draft;
+  const places = placesInOrder(draft, step);
+  return withStep(draft, step, (old) => {
+    const pairs = old.num_scheduled_tokens ?? [];
+    const order = [...pairs.keys()].sort((a, b) => places[a] - places[b] || a - b);
+    return { ...old, num_scheduled_tokens: order.map((place) => pairs[place]) };
+  });
+}
+
+/**
+ * The rows that a step schedules, in its own order; what no row is called comes last.
+ * @param {Scenario} draft
+ * @param {number} step
+ */
+function placesInOrder(draft, step) {
+  const rows = rowsOf(draft.requests);
+  return (draft.steps[step]?.num_scheduled_tokens ?? []).map(([name]) => rows.get(name) ?? Infinity);
+}
+
+/** Which row each request is in: made once for a list of them. @type {WeakMap<object, Map<string, number>>} */
+const rowsKnown = new WeakMap();
+
+/** @param {Scenario['requests']} requests */
+export function rowsOf(requests) {
+  let rows = rowsKnown.get(requests);
+  if (!rows) rowsKnown.set(requests, (rows = new Map(requests.map(({ req_id }, row) => [req_id, row]))));
+  return rows;
+}
+
 /** @template T @param {T[]} list @param {number} from @param {number} by @returns {T[]} */
 function moved(list, from, by) {
   const to = from + by;

@@ -232,21 +232,23 @@ export function pointerKeys(pointer) {
 
 /**
  * Where on the schedule grid a fault belongs.
- * @param {Scenario} draft as it was sent
- * @param {{where: string, params?: Record<string, any>}} fault
+ * @param {Scenario} draft
+ * @param {{where: string, params?: Record<string, any>, of?: Scenario}} fault  of: the scenario that it was found in, where
+ *   the draft has gone on since
  * @returns {{step: number | null, reqId: string | null}}
  */
 export function placeOf(draft, fault) {
+  const { steps, requests } = fault.of ?? draft;
   const keys = pointerKeys(fault.where ?? '');
   let step = typeof fault.params?.step === 'number' ? fault.params.step : null;
   let reqId = typeof fault.params?.req_id === 'string' ? fault.params.req_id : null;
   if (keys[0] === 'steps' && keys[1] !== undefined) {
     step = Number(keys[1]);
     if (keys[2] === 'num_scheduled_tokens' && keys[3] !== undefined) {
-      reqId = draft.steps[step]?.num_scheduled_tokens?.[Number(keys[3])]?.[0] ?? reqId;
+      reqId = steps[step]?.num_scheduled_tokens?.[Number(keys[3])]?.[0] ?? reqId;
     } else if (BY_REQUEST.includes(keys[2]) && keys[3] !== undefined) reqId = keys[3];
   } else if (keys[0] === 'requests' && keys[1] !== undefined) {
-    reqId = draft.requests[Number(keys[1])]?.req_id ?? reqId;
+    reqId = requests[Number(keys[1])]?.req_id ?? reqId;
   }
   return { step, reqId };
 }

@@ -80,6 +80,15 @@ export class AddressBar {
     }
   }
 
+  /**
+   * The page is left, and takes no other address any more: noted for the case that it is loaded anew.
+   * @param {string} search @param {import('../state/workbench.js').Origin} origin
+   */
+  leave(search, origin) {
+    const to = this.pathOf(origin) + search;
+    if (to !== this.#shown()) this.#note(JSON.stringify({ from: this.#shown(), to }));
+  }
+
   #mayWrite() {
     const now = this.host.performance.now();
     this.#credit = Math.min(AT_ONCE, this.#credit + (now - this.#credited) / EVERY);

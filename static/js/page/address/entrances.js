@@ -82,15 +82,14 @@ export class Entrances {
     } catch (error) {
       if (!(error instanceof LinkError)) throw error;
       const { notices = [] } = brokenLink(this.bench, place, error);
-      this.bench.notices = [...this.bench.notices.filter(({ kind }) => kind !== 'link'), ...notices];
-      this.bench.redraw();
+      this.bench.say(notices);
     }
   }
 
   /** @param {() => Found | Promise<Found>} find */
   #openFound(find) {
     const arrived = () => {
-      this.bench.touched = true;
+      this.bench.touch();
       if (this.bench.origin.kind === 'draft') this.bench.keep();
     };
     return this.bench.open({ find, arrived });
@@ -202,7 +201,7 @@ export class Entrances {
       if (event.key !== drafts.KEY || this.bench.origin.kind !== 'draft') return;
       const theirs = drafts.draft(this.bench.origin.name);
       if (theirs && JSON.stringify(theirs.scenario) !== JSON.stringify(this.bench.draft))
-        this.bench.notice('elsewhere', this.bench.t('notice.elsewhere'), false, theirs.id);
+        this.bench.notice('elsewhere', this.bench.t('notice.elsewhere'), { draft: theirs.id });
       else this.bench.dismiss('elsewhere');
       this.bench.redraw();
     });
@@ -221,15 +220,13 @@ export class Entrances {
     const ignored = [...address.ignored];
     if (this.bench.trace.isLoaded && address.pin !== null && !this.bench.pinned()) {
       ignored.push('pin');
-      this.bench.pin = null;
+      this.bench.dropPin();
     }
     if (ignored.length > 0)
       this.bench.notice('ignored', this.bench.t('notice.ignored', { names: ignored.join(this.bench.t('list.separator')) }));
     const moved = address.step !== null && address.step !== this.bench.index;
     if (moved) this.bench.notice('step', this.#another(Number(address.step)));
-    if (moved || this.bench.notices.some(({ kind }) => ['ignored', 'lost', 'example'].includes(kind)))
-      this.bench.touched = true;
-    this.bench.redraw();
+    if (moved || this.bench.notices.some(({ kind }) => ['ignored', 'lost', 'example'].includes(kind))) this.bench.touch();
   }
 
   /** Why it is not the step that was asked for. @param {number} asked */

@@ -5,6 +5,7 @@
  *
  * Opening is an entry of the browser's history, so Back closes; the scenario stays as it is.
  */
+import { hear } from '../../ui/view.js';
 import { Problem, Unreachable } from '../api.js';
 
 /** @typedef {import('../../ui/charts/charts.js').Charts} Element */
@@ -24,7 +25,9 @@ export class ChartsControl {
     /** Where the page was when the charts, which are below the board, were opened. */
     this.from = 0;
     button.addEventListener('click', () => (this.isOpen ? this.close() : this.open()));
-    document.addEventListener('pw-charts-close', () => this.close());
+    /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').ChartsMessages>} */
+    const handlers = { 'charts-close': () => this.close() };
+    hear(document, handlers);
     // Before the page's own: that one opens the scenario of the address anew.
     addEventListener('popstate', (event) => this.#travelled(event), { capture: true });
     if (history.state?.charts) this.#show();

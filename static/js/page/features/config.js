@@ -1,5 +1,6 @@
 // @ts-check
-/** Opens and closes the config form, and takes its changes to the workbench: one step of undo for each. */
+/** Opens and closes the config form; what it changes are edits like any other. */
+import { hear } from '../../ui/view.js';
 
 /** @typedef {import('../../ui/config/config.js').ConfigForm} Form */
 
@@ -13,9 +14,12 @@ export class ConfigControl {
     this.bench = bench;
     this.form = form;
     form.schema = schema;
-    document.addEventListener('pw-config-toggle', () => (this.isOpen ? this.close() : this.open()));
-    document.addEventListener('pw-config-close', () => this.close());
-    document.addEventListener('pw-config', (event) => bench.edit(/** @type {CustomEvent} */ (event).detail.change));
+    /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').ConfigMessages>} */
+    const handlers = {
+      'config-toggle': () => (this.isOpen ? this.close() : this.open()),
+      'config-close': () => this.close(),
+    };
+    hear(document, handlers);
   }
 
   get isOpen() {

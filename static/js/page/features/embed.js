@@ -57,7 +57,8 @@ export class Embedding {
     this.root = root;
     this.host = host;
     if (bench.mode !== 'embed') return;
-    bench.course.range = stepRange(parseAddress(location.search).steps) ?? bench.course.range;
+    const range = stepRange(parseAddress(location.search).steps);
+    if (range) bench.course.keepTo(range);
     if (host !== window) addEventListener('message', (event) => event.source === host && this.#heard(event.data));
   }
 

@@ -8,11 +8,17 @@
  */
 import { Problem, Unreachable } from '../api.js';
 import { formatAddress, parseAddress } from '../../core/address/address.js';
+import { hear } from '../../ui/view.js';
 import * as drafts from '../state/drafts.js';
+import { changed } from '../state/editing.js';
 import * as recents from '../state/recents.js';
 
 /** @typedef {import('../../core/gallery.js').Example} Example */
 /** @typedef {import('../../ui/view.js').View} View */
+/**
+ * @template Group
+ * @typedef {import('../../ui/messages.js').Handlers<Group>} Handlers
+ */
 
 /** Names of the examples whose question the reader put away. */
 const PUT_AWAY = 'pagewalk.questions';
@@ -36,24 +42,30 @@ export class GalleryControl {
   constructor(bench, entrances, about) {
     this.bench = bench;
     this.about = about;
-    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) =>
-      this.#box.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
-    on('choose', ({ search }) => {
-      document.getElementById('board')?.focus({ preventScroll: true });
-      return entrances.openLink(search);
-    });
-    on('draft', (what) => this.#change(what));
-    on('forget', ({ search }) => {
-      recents.forget(search);
-      this.#update();
-      this.#box.focusSection('recents');
-    });
-    on('list', () => this.#list());
-    this.#question.addEventListener('pw-put-away', (event) => {
-      putAway(/** @type {CustomEvent} */ (event).detail.name);
-      document.getElementById('board')?.focus({ preventScroll: true }); // the button goes
-      bench.redraw();
-    });
+    /** @type {Handlers<import('../../ui/messages.js').GalleryMessages>} */
+    const handlers = {
+      choose({ search }) {
+        document.getElementById('board')?.focus({ preventScroll: true });
+        return entrances.openLink(search);
+      },
+      draft: (what) => this.#change(what),
+      forget: ({ search }) => {
+        recents.forget(search);
+        this.#update();
+        this.#box.focusSection('recents');
+      },
+      list: () => this.#list(),
+    };
+    hear(this.#box, handlers);
+    /** @type {Handlers<import('../../ui/messages.js').QuestionMessages>} */
+    const asked = {
+      'put-away'({ name }) {
+        putAway(name);
+        document.getElementById('board')?.focus({ preventScroll: true }); // the button goes
+        bench.redraw();
+      },
+    };
+    hear(this.#question, asked);
     for (const button of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-gallery]'))) {
       button.addEventListener('click', () => this.open(/** @type {'' | 'drafts'} */ (button.dataset.gallery ?? '')));
     }
@@ -115,12 +127,14 @@ export class GalleryControl {
     this.bench.redraw();
   }
 
-  /** @param {{kind: 'rename' | 'duplicate' | 'delete' | 'restore', id: string, title: string}} what */
-  #change({ kind, id, title }) {
+  /** @param {import('../../ui/messages.js').GalleryMessages['draft']} what */
+  #change(what) {
     const { bench } = this;
+    const { kind, id } = what;
+    const title = 'title' in what ? what.title : '';
     const found = drafts.draft(id);
     const isOpen = bench.origin.kind === 'draft' && bench.origin.name === id;
-    if (kind === 'rename' && isOpen) bench.edit((draft) => ({ ...draft, title }));
+    if (kind === 'rename' && isOpen) bench.edit((draft) => changed(draft, { kind: 'title', text: title }));
     else
       this.#say(
         kind === 'rename'
@@ -135,9 +149,8 @@ export class GalleryControl {
     if (kind === 'delete' && found && !isThere) this.#box.gone.set(id, found);
     // It stays on screen, and is kept again with the next change.
     if (isOpen && bench.isKept !== isThere) {
-      bench.isKept = isThere;
-      bench.touched = true; // from now on the address holds it
-      bench.redraw();
+      bench.setKept(isThere);
+      bench.touch(); // from now on the address holds it
     }
     this.#update();
     this.#box.redraw(
@@ -157,10 +170,7 @@ export class GalleryControl {
   /** Another tab changed what is kept. */
   #elsewhere() {
     const { bench } = this;
-    if (bench.origin.kind === 'draft' && bench.isKept && drafts.isDeleted(bench.origin.name)) {
-      bench.isKept = false;
-      bench.redraw();
-    }
+    if (bench.origin.kind === 'draft' && drafts.isDeleted(bench.origin.name)) bench.setKept(false);
     this.#update();
   }
 

@@ -1,5 +1,6 @@
 // @ts-check
 /** The glossary and the workbench: fetched once, opened by words, a button or a key, and the way back to the board. */
+import { hear } from '../../ui/view.js';
 import { Problem, Unreachable } from '../api.js';
 
 /**
@@ -17,16 +18,18 @@ export function connectGlossary(bench, t) {
       terms ??= await bench.api.glossary();
     } catch (error) {
       if (!(error instanceof Unreachable || error instanceof Problem)) throw error;
-      bench.notice('offline', t('notice.offline'));
-      bench.redraw();
+      bench.notice('glossary', t('notice.glossary'), { again: () => open(term) });
       return;
     }
+    bench.dismiss('glossary');
     if (terms) box.open({ terms, t, term });
   };
-  document.addEventListener('pw-term', (event) =>
-    open(/** @type {CustomEvent} */ (event).detail?.term ?? bench.look()?.space ?? null),
-  );
-  document.addEventListener('pw-show', (event) => show(bench, /** @type {CustomEvent} */ (event).detail));
+  /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').GlossaryMessages>} */
+  const handlers = {
+    term: ({ term }) => open(term ?? bench.look()?.space ?? null),
+    show: (what) => show(bench, what),
+  };
+  hear(document, handlers);
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('[data-term]') : null;
     if (link instanceof HTMLElement) open(link.dataset.term || null);

@@ -13,6 +13,7 @@ import { linkTo, LONGEST_IN_CHATS } from '../../core/address/link-to.js';
 import { LinkError } from '../../core/address/link.js';
 import { embedCode, markdown } from '../../core/address/share.js';
 import { cellKey } from '../../core/trace/trace.js';
+import { hear } from '../../ui/view.js';
 
 /** @typedef {import('../../core/scenario/edits.js').Scenario} Scenario */
 /** @typedef {import('../../ui/share/share.js').Shared} Shared */
@@ -40,17 +41,19 @@ export class ShareControl {
     this.bench = bench;
     this.boot = boot;
     this.#button.addEventListener('click', () => this.open());
-    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) =>
-      this.#box.addEventListener(`pw-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
-    on('place', ({ on: withPlace }) => {
-      this.#withPlace = withPlace;
-      return this.#update();
-    });
-    on('size', ({ size }) => {
-      this.#size = size;
-      return this.#update();
-    });
-    on('shorten', () => this.#shorten());
+    /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').ShareMessages>} */
+    const handlers = {
+      place: ({ on }) => {
+        this.#withPlace = on;
+        return this.#update();
+      },
+      size: ({ size }) => {
+        this.#size = size;
+        return this.#update();
+      },
+      shorten: () => this.#shorten(),
+    };
+    hear(this.#box, handlers);
   }
 
   /** There is nothing to hand on where a link could not be read. */

@@ -28,7 +28,7 @@ export function says(format, { root }, draft) {
  * @param {import('../../ui/view.js').View} view
  * @param {string} text
  * @param {Reading} reading
- * @param {Fault[]} refusals
+ * @param {readonly Fault[]} refusals
  * @param {boolean} isNoDraft
  * @returns {import('../../ui/text/view.js').Trouble[]}
  */

@@ -12,7 +12,9 @@ import { hasOutline } from '../../core/scenario/outline.js';
 import { rewritten } from '../../core/text/rewrite.js';
 import { writeScenario } from '../../core/text/scenario-text.js';
 import { documentOf } from '../../core/text/text-tree.js';
+import { hear } from '../../ui/view.js';
 import * as drafts from '../state/drafts.js';
+import { changed } from '../state/editing.js';
 import { copied, download, receiveFiles, textOfFile } from './text-files.js';
 import { says, troublesOf } from './text-meaning.js';
 import * as texts from '../state/texts.js';
@@ -62,18 +64,20 @@ export class TextControl {
     this.element = element;
     this.openAs = openAs;
     element.t = bench.t;
-    const on = (/** @type {string} */ type, /** @type {(detail: any) => unknown} */ handle) =>
-      document.addEventListener(`pw-text-${type}`, (event) => handle(/** @type {CustomEvent} */ (event).detail));
-    on('toggle', () => (this.isOpen ? this.close() : this.open()));
-    on('close', () => this.close());
-    on('typed', () => this.#typed());
-    on('left', () => this.#timer && this.#apply());
-    on('notation', ({ notation }) => this.#write(notation));
-    on('repair', ({ place }) => this.#repair(place));
-    on('rewrite', () => this.#rewrite({ anew: true }));
-    on('file', ({ file }) => this.#openFile(file));
-    on('copy', () => this.#copy());
-    on('download', () => download(this.element.text, this.#notation, bench.draft.title ?? ''));
+    /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').TextMessages>} */
+    const handlers = {
+      'text-toggle': () => (this.isOpen ? this.close() : this.open()),
+      'text-close': () => this.close(),
+      'text-typed': () => this.#typed(),
+      'text-left': () => this.#timer && this.#apply(),
+      'text-notation': ({ notation }) => this.#write(notation),
+      'text-repair': ({ place }) => this.#repair(place),
+      'text-rewrite': () => this.#rewrite({ anew: true }),
+      'text-file': ({ file }) => this.#openFile(file),
+      'text-copy': () => this.#copy(),
+      'text-download': () => download(this.element.text, this.#notation, bench.draft.title ?? ''),
+    };
+    hear(document, handlers);
     receiveFiles(
       () => bench.mode === 'board',
       async (file) => {
@@ -328,16 +332,18 @@ export class TextControl {
     });
   }
 
+  /** @returns {readonly Fault[]} */
   get #faults() {
     return this.#refusal.length > 0 ? this.#refusal : this.#isOdd ? [] : this.bench.faults;
   }
 
   /** @param {number} place */
   #repair(place) {
-    const patch = this.#faults[place]?.fix;
+    const fault = this.#faults[place];
+    const patch = fault?.fix;
     const { root } = this.#reading;
-    if (!patch || !root) return;
-    if (this.#refusal.length === 0) this.bench.edit((draft) => applyPatch(draft, patch));
+    if (!patch || !root || this.#timer) return; // what is being typed comes first
+    if (this.#refusal.length === 0) this.bench.edit((draft) => changed(draft, { kind: 'fix', faults: [fault] }));
     else {
       this.element.text = writeScenario(this.bench.format, applyPatch(documentOf(root), patch), this.#notation);
       this.#apply();

@@ -22,21 +22,41 @@ import { ALL } from '../../core/trace/schema.js';
 
 export class Course {
   /** @type {Trace | null} the trace of an edited schedule, until it is on the board */
-  next = null;
+  #next = null;
   /** @type {Place | null} where the board is to go; null while it is there */
-  target = null;
-  index = 0;
+  #target = null;
+  #index = 0;
+  #stage;
+  #board;
   /** The steps that one may go to. @type {import('../../core/trace/stop-points.js').Range} */
-  range = { first: 0, last: Infinity };
+  #range = { first: 0, last: Infinity };
   /** The request in the air. @type {{trace: Trace, done: Promise<void>} | null} */
   #run = null;
 
   /** @param {Trace} board @param {readonly string[]} stages  in their order @param {Listener} listener */
   constructor(board, stages, listener) {
-    this.board = board;
+    this.#board = board;
     this.stages = stages;
-    this.stage = stages[0];
+    this.#stage = stages[0];
     this.listener = listener;
+  }
+
+  /** The trace that is shown. */
+  get board() {
+    return this.#board;
+  }
+
+  /** The trace of an edited schedule, until it is on the board. */
+  get next() {
+    return this.#next;
+  }
+
+  get index() {
+    return this.#index;
+  }
+
+  get stage() {
+    return this.#stage;
   }
 
   get isBusy() {
@@ -45,18 +65,23 @@ export class Course {
 
   /** The place wanted last: steps are counted from here. @returns {Place} */
   get place() {
-    return this.target ?? { step: this.index, stage: this.stage };
+    return this.#target ?? { step: this.#index, stage: this.#stage };
   }
 
   /** The trace that the reader is about to see. */
   get head() {
-    return this.next ?? this.board;
+    return this.#next ?? this.#board;
+  }
+
+  /** Keeps to these steps. @param {import('../../core/trace/stop-points.js').Range} range */
+  keepTo(range) {
+    this.#range = range;
   }
 
   /** @param {number} step @param {Trace} trace */
   clip(step, trace = this.head) {
-    const last = Math.max(0, Math.min(this.range.last, trace.numSteps - 1));
-    return Math.max(Math.min(this.range.first, last), Math.min(step, last));
+    const last = Math.max(0, Math.min(this.#range.last, trace.numSteps - 1));
+    return Math.max(Math.min(this.#range.first, last), Math.min(step, last));
   }
 
   /**
@@ -77,8 +102,8 @@ export class Course {
   /** Puts another scenario on the board; what was on its way is forgotten. @param {Trace} trace @param {Place} place */
   show(trace, place) {
     this.#run = null;
-    this.next = null;
-    this.board = trace;
+    this.#next = null;
+    this.#board = trace;
     this.#settle({ ...place, step: this.clip(place.step) });
   }
 
@@ -89,7 +114,7 @@ export class Course {
    */
   follow(trace) {
     this.#run = null;
-    this.next = trace === this.board ? null : trace;
+    this.#next = trace === this.#board ? null : trace;
     return this.go({});
   }
 
@@ -98,14 +123,14 @@ export class Course {
     const place = { ...this.place, ...wish };
     place.step = this.clip(place.step);
     const trace = this.head;
-    const isHere = trace === this.board && place.step === this.clip(this.index);
+    const isHere = trace === this.#board && place.step === this.clip(this.#index);
     if (isHere || trace.has(place.step)) {
       this.#run = null;
       this.#arrive(trace, place);
       return Promise.resolve();
     }
-    this.target = place;
-    if (place.step === this.index) this.stage = place.stage;
+    this.#target = place;
+    if (place.step === this.#index) this.#stage = place.stage;
     this.#run ??= this.#start(trace);
     this.listener.changed();
     return this.#run.done;
@@ -123,7 +148,7 @@ export class Course {
     const { trace } = run;
     await null; // until the run is noted down
     try {
-      while (this.#run === run && this.target && !trace.has(this.target.step)) await trace.load(this.target.step);
+      while (this.#run === run && this.#target && !trace.has(this.#target.step)) await trace.load(this.#target.step);
       if (this.#run !== run) return;
       this.#run = null;
       this.#arrive(trace, this.place);
@@ -136,9 +161,9 @@ export class Course {
 
   /** @param {Trace} trace @param {Place} place */
   #arrive(trace, place) {
-    if (trace === this.next) {
-      this.next = null;
-      this.board = trace;
+    if (trace === this.#next) {
+      this.#next = null;
+      this.#board = trace;
     }
     this.#settle({ ...place, step: this.clip(place.step) });
     this.listener.arrived();
@@ -149,17 +174,19 @@ export class Course {
   async #failed(trace, error) {
     const wanted = this.place;
     if (error instanceof Problem) {
-      const isDraft = trace === this.next || !trace.isLoaded;
-      this.next = null;
+      const isDraft = trace === this.#next || !trace.isLoaded;
+      this.#next = null;
       this.listener.refused(error, isDraft);
-      if (isDraft && this.board.isLoaded) return this.go({}); // the step asked for, on the board that stays
-      this.#settle({ step: this.index, stage: this.stage });
+      if (isDraft && this.#board.isLoaded) return this.go({}); // the step asked for, on the board that stays
+      this.#settle({ step: this.#index, stage: this.#stage });
     } else if (error instanceof Unreachable) {
       // A step of the board that is at hand can be looked at meanwhile.
-      this.#settle(this.board.isLoaded && this.board.has(wanted.step) ? wanted : { step: this.index, stage: this.stage });
+      this.#settle(
+        this.#board.isLoaded && this.#board.has(wanted.step) ? wanted : { step: this.#index, stage: this.#stage },
+      );
       this.listener.missed(error, () => this.go(wanted));
     } else {
-      this.#settle({ step: this.index, stage: this.stage });
+      this.#settle({ step: this.#index, stage: this.#stage });
       throw error;
     }
     this.listener.changed();
@@ -167,8 +194,8 @@ export class Course {
 
   /** @param {Place} place */
   #settle({ step, stage }) {
-    this.target = null;
-    this.index = this.clip(step, this.board);
-    this.stage = stage;
+    this.#target = null;
+    this.#index = this.clip(step, this.#board);
+    this.#stage = stage;
   }
 }

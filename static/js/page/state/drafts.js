@@ -150,7 +150,8 @@ export function keepSoon(id, scenario, told) {
   document.addEventListener('visibilitychange', keepNow);
 }
 
-function keepNow() {
+/** What is to be kept soon is kept. */
+export function keepNow() {
   if (!waiting) return;
   const { id, scenario, told } = waiting;
   waiting = null;

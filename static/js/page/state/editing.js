@@ -7,75 +7,108 @@ import { clearBlock, pasteBlock } from '../../core/scenario/clipboard.js';
 import * as details from '../../core/scenario/details.js';
 import * as edits from '../../core/scenario/edits.js';
 import { setEntry } from '../../core/scenario/entry.js';
+import { repaired } from '../../core/scenario/repair.js';
 import { decodeAll, roomFor, runRequests } from '../../core/scenario/fill.js';
 
 /** @typedef {import('../../core/scenario/edits.js').Scenario} Scenario */
+/** @typedef {import('../../ui/messages.js').Edit} Edit */
 
-/** @type {Record<string, (draft: Scenario, what: any) => Scenario>} */
-const KINDS = {
-  entry: (draft, { step, req_id, value }) => setEntry(draft, step, req_id, value),
-  prompt: (draft, { request, value }) => edits.setPromptLen(draft, request, value),
-  paste: (draft, { at, block }) => pasteBlock(draft, at, block).draft,
-  clear: (draft, { at }) => clearBlock(draft, at),
-  fix: (draft, { patch }) => edits.applyPatch(draft, patch ?? []),
+/**
+ * @param {Scenario} draft
+ * @param {Edit} edit
+ * @returns {Scenario} the same draft where the edit can change nothing
+ */
+export function changed(draft, edit) {
+  switch (edit.kind) {
+    case 'entry':
+      return setEntry(draft, edit.step, edit.req_id, edit.value);
+    case 'prompt':
+      return edits.setPromptLen(draft, edit.request, edit.value);
+    case 'paste':
+      return pasteBlock(draft, edit.at, edit.block).draft;
+    case 'clear':
+      return clearBlock(draft, edit.at);
+    case 'fix':
+      return repaired(draft, edit.faults);
 
-  'add-request': (draft, { step }) =>
-    edits.addRequest(draft, { step, count: roomFor(draft, step, edits.NEW_PROMPT, draft.config ?? {}) }),
-  'remove-request': (draft, { req_id }) => edits.removeRequest(draft, req_id),
-  'move-request': (draft, { row, by }) => arrange.moveRequest(draft, row, by),
-  'duplicate-request': (draft, { row }) => arrange.duplicateRequest(draft, row),
-  rename: (draft, { row, text }) => arrange.renameRequest(draft, row, text.trim()),
+    case 'add-request': {
+      const count = roomFor(draft, edit.step, edits.NEW_PROMPT, draft.config ?? {});
+      return edits.addRequest(draft, { step: edit.step, count });
+    }
+    case 'remove-request':
+      return edits.removeRequest(draft, edit.req_id);
+    case 'move-request':
+      return arrange.moveRequest(draft, edit.row, edit.by);
+    case 'duplicate-request':
+      return arrange.duplicateRequest(draft, edit.row);
+    case 'rename':
+      return arrange.renameRequest(draft, edit.row, edit.text.trim());
 
-  'add-step': (draft) => edits.addStep(draft),
-  'remove-step': (draft, { step }) => edits.removeStep(draft, step),
-  'insert-step': (draft, { step }) => arrange.insertStep(draft, step),
-  'duplicate-step': (draft, { step }) => arrange.duplicateStep(draft, step),
-  'move-step': (draft, { step, by }) => arrange.moveStep(draft, step, by),
-  'start-step': (draft, { step }) => arrange.starting(draft, step),
-  order: (draft, { step, req_id, by }) => arrange.moveInOrder(draft, step, req_id, by),
+    case 'add-step':
+      return edits.addStep(draft);
+    case 'remove-step':
+      return edits.removeStep(draft, edit.step);
+    case 'insert-step':
+      return arrange.insertStep(draft, edit.step);
+    case 'duplicate-step':
+      return arrange.duplicateStep(draft, edit.step);
+    case 'move-step':
+      return arrange.moveStep(draft, edit.step, edit.by);
+    case 'start-step':
+      return arrange.starting(draft, edit.step);
+    case 'order':
+      return arrange.moveInOrder(draft, edit.step, edit.req_id, edit.by);
+    case 'order-as-rows':
+      return arrange.orderAsRows(draft, edit.step);
 
-  run: (draft, { req_ids, ...filling }) => runRequests(draft, req_ids, filling),
-  'decode-all': (draft, where) => decodeAll(draft, where),
+    case 'run': {
+      const { kind: _kind, req_ids, ...filling } = edit;
+      return runRequests(draft, req_ids, filling);
+    }
+    case 'decode-all':
+      return decodeAll(draft, edit);
 
-  drafts: (draft, { step, req_id, text }) => details.setDrafts(draft, step, req_id, text),
-  accepted: (draft, { step, req_id, text }) => details.setAccepted(draft, step, req_id, text),
-  sampled: (draft, { step, req_id, text }) =>
-    edits.setDetail(draft, step, req_id, 'sampled_token_ids', details.readIds(text)),
-  hit: (draft, { step, req_id, text }) =>
-    edits.setDetail(draft, step, req_id, 'num_computed_tokens', details.readNumber(text)),
-  blocks: (draft, { step, req_id, group, num_groups, given, text }) => {
-    const said = edits.detailOf(draft.steps[step], 'new_block_ids', req_id);
-    return edits.setDetail(
-      draft,
-      step,
-      req_id,
-      'new_block_ids',
-      details.withGroup(said, group, details.readBlocks(text), num_groups, given),
-    );
-  },
+    case 'drafts':
+      return details.setDrafts(draft, edit.step, edit.req_id, edit.text);
+    case 'accepted':
+      return details.setAccepted(draft, edit.step, edit.req_id, edit.text);
+    case 'sampled':
+      return edits.setDetail(draft, edit.step, edit.req_id, 'sampled_token_ids', details.readIds(edit.text));
+    case 'hit':
+      return edits.setDetail(draft, edit.step, edit.req_id, 'num_computed_tokens', details.readNumber(edit.text));
+    case 'blocks': {
+      const { step, req_id, group, num_groups, given, text } = edit;
+      const said = edits.detailOf(draft.steps[step], 'new_block_ids', req_id);
+      const blocks = details.withGroup(said, group, details.readBlocks(text), num_groups, given);
+      return edits.setDetail(draft, step, req_id, 'new_block_ids', blocks);
+    }
 
-  'prompt-text': (draft, { row, text }) => details.setPrompt(draft, row, text),
-  initial: (draft, { row, checked }) => details.setInitial(draft, row, checked),
-  'initial-computed': (draft, { row, text }) =>
-    details.setInitialField(draft, row, 'num_computed_tokens', details.readNumber(text)),
-  'initial-outputs': (draft, { row, text }) =>
-    details.setInitialField(draft, row, 'output_token_ids', details.readIds(text)),
-  'initial-row': (draft, { row, text }) => details.setInitialField(draft, row, 'req_state_idx', details.readNumber(text)),
-  'initial-blocks': (draft, { row, group, num_groups, text }) => {
-    const said = draft.requests[row]?.initial?.block_ids;
-    return details.setInitialField(
-      draft,
-      row,
-      'block_ids',
-      details.withGroup(said, group, details.readBlocks(text), num_groups, []),
-    );
-  },
+    case 'prompt-text':
+      return details.setPrompt(draft, edit.row, edit.text);
+    case 'initial':
+      return details.setInitial(draft, edit.row, edit.checked);
+    case 'initial-computed':
+      return details.setInitialField(draft, edit.row, 'num_computed_tokens', details.readNumber(edit.text));
+    case 'initial-outputs':
+      return details.setInitialField(draft, edit.row, 'output_token_ids', details.readIds(edit.text));
+    case 'initial-row':
+      return details.setInitialField(draft, edit.row, 'req_state_idx', details.readNumber(edit.text));
+    case 'initial-blocks': {
+      const said = draft.requests[edit.row]?.initial?.block_ids;
+      const blocks = details.withGroup(said, edit.group, details.readBlocks(edit.text), edit.num_groups, []);
+      return details.setInitialField(draft, edit.row, 'block_ids', blocks);
+    }
 
-  title: (draft, { text }) => edits.setText(draft, 'title', text.trim()),
-  description: (draft, { text }) => edits.setText(draft, 'description', text.trim()),
-};
+    case 'title':
+    case 'description':
+      return edits.setText(draft, edit.kind, edit.text.trim());
+    case 'config':
+      return edit.change(draft);
 
-/** @param {Scenario} draft @param {any} what @returns {Scenario} */
-export function changed(draft, what) {
-  return KINDS[what.kind]?.(draft, what) ?? draft;
+    default: {
+      /** @type {never} */
+      const unknown = edit;
+      throw new Error(`no such edit: ${JSON.stringify(unknown)}`);
+    }
+  }
 }

@@ -32,6 +32,35 @@ import { addressOf, lightOf, viewOf } from './views.js';
 const UNSEEN = 200;
 
 export class Workbench {
+  #mode;
+  /** @type {Origin} */
+  #origin = { kind: 'example', name: '' };
+  /** @type {Scenario} */
+  #draft = { version: 1, requests: [], steps: [] };
+  #undo = new Undo();
+  /** @type {{space: string, at: number[]} | null} */
+  #pin = null;
+  /** Where the pointer and the keyboard are. @type {{hover: CellRef | null, focus: CellRef | null}} */
+  #looks = { hover: null, focus: null };
+  #group = 0;
+  #isControl = false;
+  /** @type {Fault[]} */
+  #faults = [];
+  /** @type {Notice[]} */
+  #notices = [];
+  /** What a notice can have tried again, by its kind. @type {Map<string, () => unknown>} */
+  #again = new Map();
+  /** What is being opened; what is open stays until it is there. @type {Opening | null} */
+  #opening = null;
+  /** Whether a scenario was ever opened. */
+  #isOpened = false;
+  /** The address names something that is not on screen yet, or could not be had. */
+  #isElsewhere = false;
+  #isKept = true;
+  /** The address is left alone until something was done: a bare one stays bare. */
+  #isTouched = false;
+  #isDrawing = false;
+
   /**
    * @param {object} given
    * @param {import('../api.js').Api} given.api
@@ -39,53 +68,91 @@ export class Workbench {
    * @param {import('../../core/scenario/format.js').Format} given.format
    * @param {import('../../core/i18n.js').Translate} given.t
    * @param {string} given.lang
+   * @param {View['mode']} given.mode  how the page is shown; one that is embedded stays so
    * @param {(view: View) => void} given.draw
+   * @param {(view: View) => void} given.drawDraft  the draft is another: whoever types goes on in what it is now
+   * @param {(isOver: boolean) => void} given.leave  another scenario is about to be opened, or takes the place of this one
    */
-  constructor({ api, schema, format, t, lang, draw }) {
+  constructor({ api, schema, format, t, lang, mode, draw, drawDraft, leave }) {
     this.api = api;
     this.schema = schema;
     this.format = format;
     this.t = t;
     this.lang = lang;
     this.draw = draw;
-    /** How the page is shown; one that is embedded stays so. @type {View['mode']} */
-    this.mode = 'board';
-    /** @type {Origin} */
-    this.origin = { kind: 'example', name: '' };
+    this.drawDraft = drawDraft;
+    this.leave = leave;
+    this.#mode = mode;
     this.links = new PresentLink(format, () => this.redraw());
-    /** @type {Scenario} */
-    this.draft = { version: 1, requests: [], steps: [] };
-    this.undo = new Undo();
-    this.course = new Course(new Trace(api, schema, this.draft), schema.stageNames, {
+    this.course = new Course(new Trace(api, schema, this.#draft), schema.stageNames, {
       changed: () => this.redraw(),
       arrived: () => this.#arrived(),
       refused: (problem, isDraft) => this.#refused(problem, isDraft),
       missed: (error, again) => this.#missed(error, again),
     });
-    /** @type {{space: string, at: number[]} | null} */
-    this.pin = null;
-    /** @type {CellRef | null} */
-    this.hover = null;
-    /** @type {CellRef | null} */
-    this.focus = null;
-    this.group = 0;
-    this.control = false;
-    /** @type {Fault[]} */
-    this.faults = [];
-    /** @type {Notice[]} */
-    this.notices = [];
-    /** What is being opened; what is open stays until it is there. @type {Opening | null} */
-    this.opening = null;
-    /** Whether a scenario was ever opened. */
-    this.opened = false;
-    /** The address names something that is not on screen yet, or could not be had. */
-    this.elsewhere = false;
-    /** What the last failure kept from happening. @type {(() => unknown) | null} */
-    this.again = null;
-    this.drawing = false;
-    this.isKept = true;
-    /** The address is left alone until something was done: a bare one stays bare. */
-    this.touched = false;
+  }
+
+  get mode() {
+    return this.#mode;
+  }
+
+  get origin() {
+    return this.#origin;
+  }
+
+  get draft() {
+    return this.#draft;
+  }
+
+  /** Another one means that another scenario was opened. */
+  get undo() {
+    return this.#undo;
+  }
+
+  get pin() {
+    return this.#pin;
+  }
+
+  get hover() {
+    return this.#looks.hover;
+  }
+
+  get focus() {
+    return this.#looks.focus;
+  }
+
+  get group() {
+    return this.#group;
+  }
+
+  get control() {
+    return this.#isControl;
+  }
+
+  /** @returns {readonly Fault[]} */
+  get faults() {
+    return this.#faults;
+  }
+
+  /** @returns {readonly Notice[]} */
+  get notices() {
+    return this.#notices;
+  }
+
+  get opened() {
+    return this.#isOpened;
+  }
+
+  get elsewhere() {
+    return this.#isElsewhere;
+  }
+
+  get isKept() {
+    return this.#isKept;
+  }
+
+  get touched() {
+    return this.#isTouched;
   }
 
   get trace() {
@@ -101,82 +168,80 @@ export class Workbench {
   }
 
   get busy() {
-    return this.course.isBusy || this.opening !== null;
+    return this.course.isBusy || this.#opening !== null;
   }
 
   /** Whether the board is not of the schedule that the grid shows. */
   get isStale() {
-    return this.faults.length > 0 || this.course.next !== null;
+    return this.#faults.length > 0 || this.course.next !== null;
   }
 
   /** Opens a scenario; of several, the one asked for last. @param {Opening} opening */
   async open(opening) {
-    this.opening = opening;
-    this.elsewhere = true;
-    if (this.opened) this.redraw(); // the page begins with a board, not with an empty one
+    this.leave(false);
+    this.#opening = opening;
+    this.#isElsewhere = true;
+    if (this.#isOpened) this.redraw(); // the page begins with a board, not with an empty one
     try {
       const ready = await prepare(this, opening);
-      if (opening === this.opening) this.#take(opening, ready);
+      if (opening === this.#opening) this.#take(opening, ready);
     } catch (error) {
-      if (opening !== this.opening) return;
-      this.elsewhere = error instanceof Unreachable;
+      if (opening !== this.#opening) return;
+      this.#isElsewhere = error instanceof Unreachable;
       if (error instanceof Unreachable) this.#missed(error, () => this.open(opening), true);
       else if (error instanceof Problem) this.notice('example', error.reasons[0].message);
       else throw error;
     } finally {
-      if (opening === this.opening) this.opening = null;
+      if (opening === this.#opening) this.#opening = null;
       this.redraw();
     }
   }
 
   /** @param {Opening} opening @param {import('./opening.js').Ready} ready */
   #take(opening, { scenario, found, trace, step, faults, failure }) {
-    this.draft = scenario;
-    this.origin = found.origin;
-    this.undo = new Undo();
-    this.faults = faults;
-    this.pin = found.place?.pin ? parseCellKey(found.place.pin) : null;
-    this.hover = this.focus = this.again = null;
-    this.notices = [...this.notices.filter(({ kind }) => kind === 'storage'), ...(found.notices ?? [])];
+    this.leave(true);
+    this.#draft = scenario;
+    this.#origin = found.origin;
+    this.#undo = new Undo();
+    this.#faults = faultsOf(scenario, faults);
+    this.#pin = found.place?.pin ? parseCellKey(found.place.pin) : null;
+    this.#looks = { hover: null, focus: null };
+    this.#again.clear();
+    this.#notices = [...this.#notices.filter(({ kind }) => kind === 'storage'), ...(found.notices ?? [])];
     this.course.show(trace, { step, stage: found.place?.stage ?? this.schema.firstStage });
-    this.opened = true;
-    this.elsewhere = false;
+    this.#isOpened = true;
+    this.#isElsewhere = false;
     opening.arrived?.();
-    if (failure) this.#missed(failure, () => this.#run(this.draft));
+    if (failure) this.#missed(failure, () => this.#run(this.#draft));
     else if (trace.isLoaded) this.#ahead();
   }
 
   /** Nothing is on its way any more. */
   #arrived() {
-    if (this.course.board.scenario === this.draft) this.faults = [];
-    this.hover = this.focus?.step === this.index ? this.hover : null;
-    if (this.focus && this.focus.step !== this.index) this.focus = null;
-    if (!this.elsewhere) this.again = null;
-    if (!this.again) this.#dropNotice('offline');
+    if (this.course.board.scenario === this.#draft) this.#faults = [];
+    if (this.#looks.focus?.step !== this.index) this.#looks = { hover: null, focus: null };
+    if (!this.#isElsewhere) this.#dropNotice('offline');
     this.#ahead();
   }
 
   /** @param {Problem} problem @param {boolean} isDraft */
   #refused(problem, isDraft) {
     this.#dropNotice('offline');
-    if (isDraft) this.faults = problem.reasons;
+    if (isDraft) this.#faults = faultsOf(this.#draft, problem.reasons);
     else this.notice('refused', problem.reasons[0].message);
   }
 
   /** @param {Unreachable} error @param {() => unknown} again @param {boolean} [isOpening] */
   #missed(error, again, isOpening = false) {
-    this.again = again;
     const what = error instanceof ServerFailure ? 'notice.server_failed' : 'notice.offline';
     const which = !this.trace.isLoaded ? '.nothing' : isOpening ? '.open' : '';
-    this.notice('offline', this.t(what + which), true);
+    this.notice('offline', this.t(what + which), { again });
   }
 
-  /** Once more what failed. */
-  async retry() {
-    const { again } = this;
-    this.#dropNotice('offline');
-    this.again = null;
-    this.redraw();
+  /** Once more what failed. @param {string} kind  of the notice that says so */
+  async retry(kind) {
+    const again = this.#again.get(kind);
+    this.dismiss(kind);
     await again?.();
   }
 
@@ -209,8 +274,8 @@ export class Workbench {
 
   /** @param {{step?: number, stage?: string}} place */
   async go(place) {
-    this.touched = true;
-    if (!this.opening) this.elsewhere = false; // what could not be opened was given up
+    this.#isTouched = true;
+    if (!this.#opening) this.#isElsewhere = false; // what could not be opened was given up
     await this.course.go(place);
   }
 
@@ -227,101 +292,150 @@ export class Workbench {
 
   /** @param {CellRef | null} cell */
   async setPin(cell) {
-    this.touched = true;
-    if (!this.opening) this.elsewhere = false;
-    this.pin = cell ? { space: cell.space, at: cell.at } : null;
-    if (!cell) this.focus = null;
-    if (cell && this.schema.def(cell.space)?.dims[0] === 'group') this.group = cell.at[0];
-    this.hover = null;
+    this.#isTouched = true;
+    if (!this.#opening) this.#isElsewhere = false;
+    this.#pin = cell ? { space: cell.space, at: cell.at } : null;
+    if (!cell) this.#looks.focus = null;
+    if (cell && this.schema.def(cell.space)?.dims[0] === 'group') this.#group = cell.at[0];
+    this.#looks.hover = null;
     if (cell && cell.step !== this.index) await this.go({ step: cell.step });
     else this.redraw();
   }
 
+  /** What is pinned is not there: it is no longer named. */
+  dropPin() {
+    this.#pin = null;
+    this.redraw();
+  }
+
+  /** @param {'hover' | 'focus'} by the pointer or the keyboard @param {CellRef | null} cell */
+  lookAt(by, cell) {
+    this.#looks[by] = cell;
+  }
+
+  /** Ordering and control are lit as well, or no longer. */
+  toggleControl() {
+    this.#isControl = !this.#isControl;
+    this.redraw();
+  }
+
+  /** Something was done: from now on the address is that of what is on screen. */
+  touch() {
+    this.#isTouched = true;
+    this.redraw();
+  }
+
   /** Shows the same place in another way. @param {View['mode']} mode */
   show(mode) {
-    if (this.mode === 'embed' || mode === this.mode) return;
-    this.mode = mode;
-    this.touched = true;
+    if (this.#mode === 'embed' || mode === this.#mode) return;
+    this.#mode = mode;
+    this.#isTouched = true;
     this.redraw();
   }
 
   /** While it is presented, or inside another page, nothing is edited: neither is there a grid to see it in, nor an undo. */
   get isReadOnly() {
-    return this.mode !== 'board';
+    return this.#mode !== 'board';
   }
 
   /** @param {(draft: Scenario) => Scenario} change */
   async edit(change) {
     if (this.isReadOnly) return;
-    const next = change(this.draft);
-    if (isSame(next, this.draft)) return;
-    this.undo.push(this.draft);
+    const next = change(this.#draft);
+    if (isSame(next, this.#draft)) return this.drawDraft(this.view()); // who typed sees what it came to
+    this.#undo.push(this.#draft);
     await this.#replace(next);
   }
 
   /** @param {1 | -1} direction */
   async travel(direction) {
     if (this.isReadOnly) return;
-    const next = direction < 0 ? this.undo.undo(this.draft) : this.undo.redo(this.draft);
+    const next = direction < 0 ? this.#undo.undo(this.#draft) : this.#undo.redo(this.#draft);
     if (next) await this.#replace(next);
   }
 
   /** Back to the scenario that the board shows. */
   async revert() {
     if (this.isReadOnly) return;
-    this.undo.push(this.draft);
+    this.#undo.push(this.#draft);
     await this.#replace(this.trace.scenario);
   }
 
   /** @param {Scenario} next */
   async #replace(next) {
-    this.touched = true;
-    this.opening = null; // the reader works on what is open
-    this.elsewhere = false;
-    this.draft = next;
-    if (this.origin.kind !== 'draft') this.origin = { kind: 'draft', name: drafts.newId() };
+    this.#isTouched = true;
+    this.#opening = null; // the reader works on what is open
+    this.#isElsewhere = false;
+    this.#draft = next;
+    if (this.#origin.kind !== 'draft') this.#origin = { kind: 'draft', name: drafts.newId() };
     for (const kind of ['draft', 'elsewhere', 'ignored', 'link', 'step']) this.#dropNotice(kind);
-    drafts.keepSoon(this.origin.name, next, (kept) => this.#kept(kept));
+    drafts.keepSoon(this.#origin.name, next, (kept) => this.#kept(kept));
     const wasThere = this.pinned() !== null;
-    await this.#run(next);
+    const isRun = this.#run(next);
+    this.drawDraft(this.view());
+    await isRun;
     // What was pinned is gone with the edit, so the address does not go on naming it.
-    if (wasThere && next === this.draft && !this.isStale && this.pinned() === null) await this.setPin(null);
+    if (wasThere && next === this.#draft && !this.isStale && this.pinned() === null) await this.setPin(null);
   }
 
   /** The schedule goes to the board, unless what is typed in it is no number. @param {Scenario} next */
   #run(next) {
-    const wrong = wrongEntries(next, this.t);
+    const wrong = faultsOf(next, wrongEntries(next, this.t));
     const isShown = this.trace.isLoaded && next === this.trace.scenario;
-    if (wrong.length > 0 || isShown) this.faults = wrong;
-    else this.faults = this.faults.filter(({ code }) => code !== 'entry'); // what else is wrong is up to the server
+    if (wrong.length > 0 || isShown) this.#faults = wrong;
+    else this.#faults = this.#faults.filter(({ code }) => code !== 'entry'); // what else is wrong is up to the server
     return this.course.follow(wrong.length > 0 || isShown ? this.trace : new Trace(this.api, this.schema, next));
   }
 
   /** Keeps the draft in this browser, and says if that cannot be. */
   keep() {
-    if (this.mode !== 'embed') this.#kept(drafts.keep(this.origin.name, this.draft));
+    if (this.#mode !== 'embed') this.#kept(drafts.keep(this.#origin.name, this.#draft));
+  }
+
+  /** The draft was deleted, or is there again: it stays on screen, and is kept again with the next change. @param {boolean} isKept */
+  setKept(isKept) {
+    if (this.#isKept === isKept) return;
+    this.#isKept = isKept;
+    this.redraw();
   }
 
   /** @param {drafts.Kept} kept */
   #kept(kept) {
     const isKept = kept === 'kept';
-    if (isKept && this.isKept) return;
-    this.isKept = isKept;
-    this.#dropNotice('storage');
-    if (!isKept) this.notice('storage', this.t(kept === 'full' ? 'notice.storage_full' : 'notice.storage'));
+    if (isKept && this.#isKept) return;
+    this.#isKept = isKept;
+    this.notKept(kept);
     this.redraw();
   }
 
-  /** @param {string} kind @param {string} message @param {boolean} [again] @param {string} [draft] */
-  notice(kind, message, again = false, draft) {
-    this.#dropNotice(kind);
-    this.notices = [...this.notices, { kind, message, again, draft }];
+  /** What is typed is not kept in this browser, and why; or it is. @param {drafts.Kept} kept */
+  notKept(kept) {
+    this.#dropNotice('storage');
+    if (kept !== 'kept') this.notice('storage', this.t(kept === 'full' ? 'notice.storage_full' : 'notice.storage'));
+  }
+
+  /**
+   * Says something, in place of what was said of the same kind.
+   * @param {string} kind @param {string} message
+   * @param {{again?: () => unknown, draft?: string}} [ways]  on: what failed once more, a draft that can be opened
+   */
+  notice(kind, message, { again, draft } = {}) {
+    this.say([{ kind, message, again: again !== undefined, draft }]);
+    if (again) this.#again.set(kind, again);
+  }
+
+  /** @param {readonly Notice[]} notices  each in place of what was said of its kind */
+  say(notices) {
+    for (const { kind } of notices) this.#dropNotice(kind);
+    this.#notices = [...this.#notices, ...notices];
+    this.redraw();
   }
 
   /** @param {string} kind */
   #dropNotice(kind) {
-    if (this.notices.some((notice) => notice.kind === kind))
-      this.notices = this.notices.filter((notice) => notice.kind !== kind);
+    this.#again.delete(kind);
+    if (this.#notices.some((notice) => notice.kind === kind))
+      this.#notices = this.#notices.filter((notice) => notice.kind !== kind);
   }
 
   /** @param {string} kind */
@@ -332,15 +446,15 @@ export class Workbench {
 
   /** Draws in the next frame, once, however often it is asked for. */
   redraw() {
-    if (this.drawing) return;
-    this.drawing = true;
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
     const draw = () => {
-      if (!this.drawing) return;
-      this.drawing = false;
+      if (!this.#isDrawing) return;
+      this.#isDrawing = false;
       this.draw(this.view());
     };
     requestAnimationFrame(draw);
-    if (this.mode === 'embed') setTimeout(draw, UNSEEN); // a frame that is out of sight is given no animation frames
+    if (this.#mode === 'embed') setTimeout(draw, UNSEEN); // a frame that is out of sight is given no animation frames
   }
 
   /** @param {CellRef | null} cell */
@@ -351,13 +465,13 @@ export class Workbench {
 
   /** @returns {CellRef | null} */
   look() {
-    const pinned = this.mode === 'present' && this.pinned(); // what the room looks at stays lit wherever the pointer is
+    const pinned = this.#mode === 'present' && this.pinned(); // what the room looks at stays lit wherever the pointer is
     if (pinned) return pinned;
-    return this.#existing(this.hover) ?? this.#existing(this.focus) ?? this.pinned();
+    return this.#existing(this.#looks.hover) ?? this.#existing(this.#looks.focus) ?? this.pinned();
   }
 
   /** The pinned cell, if this step has it. @param {CellRef | null} pin @returns {CellRef | null} */
-  pinned(pin = this.pin ? { ...this.pin, step: this.index } : null) {
+  pinned(pin = this.#pin ? { ...this.#pin, step: this.index } : null) {
     return this.#existing(pin);
   }
 
@@ -372,11 +486,16 @@ export class Workbench {
 
   /** The self-contained link of the open scenario; '' where it has none, null while it is being made. */
   get link() {
-    return this.origin.kind === 'link' ? this.origin.name : this.links.of(this.draft);
+    return this.#origin.kind === 'link' ? this.#origin.name : this.links.of(this.#draft);
   }
 
   /** The query string that describes what is on screen. */
   address() {
     return addressOf(this);
   }
+}
+
+/** @param {Scenario} scenario that they were found in @param {Fault[]} faults */
+function faultsOf(scenario, faults) {
+  return faults.map((fault) => ({ ...fault, of: scenario }));
 }

@@ -81,7 +81,7 @@ export class ChartTable extends HTMLElement {
     const shown =
       column === stepColumn
         ? html`<button type="button" class="v" data-go-step=${value}
-          @click=${() => say(this, 'go', { step: value })}>${text}</button>`
+          @click=${() => say(this, 'go', { step: Number(value) })}>${text}</button>`
         : typeof value === 'number'
           ? html`<span class="v">${text}</span>`
           : text;

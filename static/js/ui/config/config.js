@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The sizes of the engine, as a form beside the board: every field with what it is, its default and its bounds, and what
- * is wrong with its value where it stands. It says `config` with a change of the draft, one for each value.
+ * is wrong with its value where it stands. It says an edit for each value.
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
 import {
@@ -20,6 +20,7 @@ import {
   valueOf,
 } from '../../core/scenario/config-fields.js';
 import { groupDigits } from '../../core/i18n.js';
+import { isTyped, restore, shows, take } from '../field.js';
 import { repairs } from '../schedule/faults.js';
 import { named } from '../names.js';
 import { say } from '../view.js';
@@ -60,8 +61,7 @@ export class ConfigForm extends HTMLElement {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
     const input = event.target;
-    if (input instanceof HTMLInputElement && input.type === 'text' && input.value !== input.defaultValue)
-      input.value = input.defaultValue;
+    if (isTyped(input)) restore(/** @type {HTMLInputElement} */ (input));
     else say(this, 'config-close');
   }
 
@@ -69,15 +69,20 @@ export class ConfigForm extends HTMLElement {
   #changed(input) {
     const field = this.#fields().find(({ path }) => pathId(path) === input.id);
     if (!field) return;
-    const value = field.kind === 'boolean' ? input.checked : typedValue(field, input.value);
-    if (field.kind !== 'boolean') input.value = shownValue(value);
+    if (input.type === 'checkbox') this.#set(field, input.checked);
+    else if (input instanceof HTMLSelectElement) this.#set(field, typedValue(field, input.value));
+    else take(input, (text) => this.#typed(input.id, field, typedValue(field, text)));
+  }
+
+  /** @param {string} id @param {Field} field @param {any} value */
+  #typed(id, field, value) {
     // A scenario without a first step has nothing to open at: it is said here, and goes no further.
     this.#odd =
       isWord(field) && field.kind === 'integer' && !(Number.isInteger(value) && value >= 0)
-        ? { id: input.id, text: shownValue(value), draft: this.#view?.draft }
+        ? { id, text: shownValue(value), draft: this.#view?.draft }
         : null;
-    if (this.#odd) return this.#draw();
-    this.#set(field, value);
+    if (this.#odd) this.#draw();
+    else this.#set(field, value);
   }
 
   #fields() {
@@ -95,7 +100,7 @@ export class ConfigForm extends HTMLElement {
    *   change
    */
   #edit(change) {
-    say(this, 'config', { change });
+    say(this, 'edit', { kind: 'config', change });
   }
 
   #draw() {
@@ -139,8 +144,7 @@ export class ConfigForm extends HTMLElement {
     const others = faults.filter((fault) => !here || !isAt(here, fault));
     if (others.length === 0) return nothing;
     // Named blocks no longer match the groups: one thing, however many requests it is said of.
-    const lists = others.filter(({ params, fix }) => params?.num_groups !== undefined && fix);
-    const patch = lists.length > 0 ? lists.flatMap(({ fix }) => fix ?? []) : others[0].fix;
+    const lists = others.filter((fault) => fault.params?.num_groups !== undefined && repairs(view, fault));
     const label = lists.length > 0 ? t('config.repair_lists', { n: lists.length }) : repairs(view, others[0]);
     return html`<p class="wrong"><b>${t('config.not_run')}</b> ${others[0].message}${
       others.length > 1
@@ -151,14 +155,14 @@ export class ConfigForm extends HTMLElement {
       ${
         label
           ? html`<button type="button" class="btn main" data-config-repair
-        @click=${() => this.#repair(patch)}>${label}</button>`
+        @click=${() => this.#repair(lists.length > 0 ? lists : [others[0]])}>${label}</button>`
           : nothing
       }</p>`;
   }
 
-  /** The button goes; the keyboard stays with what it was about. @param {any} patch @param {string} [id] of the fault */
-  #repair(patch, id) {
-    say(this, 'edit', { kind: 'fix', patch });
+  /** The button goes; the keyboard stays with what it was about. @param {Fault[]} faults @param {string} [id] of the fault */
+  #repair(faults, id) {
+    say(this, 'edit', { kind: 'fix', faults });
     const field = id && /** @type {HTMLElement | null} */ (this.querySelector(`[id="${id.replace(/-fault-\d+$/, '')}"]`));
     if (field) field.focus();
     else this.focusTitle();
@@ -200,7 +204,9 @@ export class ConfigForm extends HTMLElement {
     )}
       ${whole.map((fault) => this.#fault(view, fault))}
       <button type="button" class="btn add" data-add-group aria-disabled=${groups.length < most ? nothing : 'true'}
-        @click=${() => groups.length < most && this.#edit((before) => addGroup(this.schema, before))}>${groups.length < most ? t('config.add_group') : t('config.most_groups', { n: most })}</button>`;
+        @click=${() => groups.length < most && this.#edit((before) => addGroup(this.schema, before))}>${
+          groups.length < most ? t('config.add_group') : t('config.most_groups', { n: most })
+        }</button>`;
   }
 
   /** @param {View} view @param {Field} field */
@@ -244,7 +250,7 @@ export class ConfigForm extends HTMLElement {
       label
         ? html` <button
       type="button" class="btn main" data-config-fix
-      @click=${() => this.#repair(fault.fix, id)}>${label}</button>`
+      @click=${() => this.#repair([fault], id)}>${label}</button>`
         : nothing
     }</p>`;
   }
@@ -260,29 +266,24 @@ function control({ t }, field, value, { id, describedBy, isWrong }) {
   const invalid = isWrong ? 'true' : nothing;
   const text = shownValue(value);
   if (field.kind === 'boolean')
-    return html`<input type="checkbox" id=${id} .checked=${value === true} aria-describedby=${describedBy}
+    return html`<input type="checkbox" id=${id} ${shows(value === true)} aria-describedby=${describedBy}
       aria-invalid=${invalid}>`;
   if (field.kind === 'choice') {
     const isKnown = field.choices.includes(value);
-    return html`<select id=${id} .value=${text} aria-describedby=${describedBy}
-      aria-invalid=${invalid}>${
-        isKnown
-          ? nothing
-          : html`<option value=${text}
-      selected>${text}</option>`
-      }${field.choices.map(
-        (choice) => html`<option value=${choice} ?selected=${choice === value}
-      translate="no">${choice}</option>`,
-      )}</select>`;
+    return html`<select id=${id} aria-describedby=${describedBy} aria-invalid=${invalid}>${
+      isKnown ? nothing : html`<option value=${text} ${shows(true)}>${text}</option>`
+    }${field.choices.map(
+      (choice) => html`<option value=${choice} ${shows(choice === value)} translate="no">${choice}</option>`,
+    )}</select>`;
   }
   if (field.name === 'description')
-    return html`<textarea id=${id} rows="3" .value=${text} .defaultValue=${text} aria-describedby=${describedBy}
+    return html`<textarea id=${id} rows="3" ${shows(text, id)} aria-describedby=${describedBy}
       aria-invalid=${invalid}></textarea>`;
   const isNumber = field.kind !== 'text';
   return html`<input type="text" class=${isNumber ? 'num' : ''} id=${id}
     inputmode=${field.kind === 'integer' ? 'numeric' : nothing} autocomplete="off" spellcheck="false"
-    placeholder=${field.isNullable || field.kind === 'integers' ? t('config.none') : nothing} .value=${text}
-    .defaultValue=${text} aria-describedby=${describedBy} aria-invalid=${invalid}>`;
+    placeholder=${field.isNullable || field.kind === 'integers' ? t('config.none') : nothing} ${shows(text, id)}
+    aria-describedby=${describedBy} aria-invalid=${invalid}>`;
 }
 
 /** Fields of the scenario itself are named in words: they are no names of the engine's. @param {Field} field */

@@ -8,6 +8,7 @@ import { namesOf, sizeOf, sketchOf } from '../../core/gallery.js';
 import { factsOf, openNow } from './examples.js';
 import { sketch } from './sketch.js';
 import { MOST_TITLE } from '../../core/scenario/limits.js';
+import { shows } from '../field.js';
 import { say } from '../view.js';
 
 /** @typedef {import('./gallery.js').Gallery} Gallery */
@@ -111,7 +112,7 @@ function renaming(gallery, { t }, { id, title }) {
     done(event.key === 'Enter' ? /** @type {HTMLInputElement} */ (event.target).value : null);
   };
   return html`<input class="name" data-rename type="text" maxlength=${MOST_TITLE} autocomplete="off"
-    aria-label=${t('own.name')} placeholder=${t('scenario.untitled')} .value=${title} @keydown=${key}
+    aria-label=${t('own.name')} placeholder=${t('scenario.untitled')} ${shows(title, id)} @keydown=${key}
     @change=${(/** @type {Event} */ event) => done(/** @type {HTMLInputElement} */ (event.target).value)}
     @blur=${() => done(null)}>`;
 }

@@ -223,9 +223,9 @@ export class KvMap extends HTMLElement {
   #click(event) {
     const slot = /** @type {Element} */ (event.target).closest('[data-slot]');
     this.#speak(/** @type {Element} */ (event.target));
-    if (!(slot instanceof HTMLElement) || slot.classList.contains('w')) return;
+    if (!(slot instanceof HTMLElement) || slot.classList.contains('w') || !this.#data) return;
     event.stopPropagation();
-    say(this, 'pin', { space: 'kv_block_ids', at: [Number(slot.dataset.entry)], step: this.#data?.view.index });
+    say(this, 'pin', { space: 'kv_block_ids', at: [Number(slot.dataset.entry)], step: this.#data.view.index });
   }
 
   /** @param {'up' | 'down' | 'home' | 'end'} direction @returns {boolean} whether there was more to bring into sight */

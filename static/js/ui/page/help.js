@@ -1,6 +1,7 @@
 // @ts-check
 /** The sheet of keys: opened by its button and by `?`. */
 import { html, render } from '../../../vendor/lit-html/lit-html.js';
+import { shows } from '../field.js';
 import { say } from '../view.js';
 
 /** Keys and what they do; the words are `key.<name>` in the catalogue. */
@@ -67,8 +68,9 @@ export class HelpSheet extends HTMLElement {
         ${keyTable(t, SCHEDULE_KEYS)}
         <h3>${t('help.present')}</h3>
         ${keyTable(t, TALK_KEYS)}
-        <label class="switch"><input type="checkbox" .checked=${singleKeys}
-          @change=${(/** @type {Event} */ event) => say(this, 'single-keys', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> ${t('help.single_keys')}</label>
+        <label class="switch"><input type="checkbox" ${shows(singleKeys)}
+          @change=${(/** @type {{target: HTMLInputElement}} */ { target }) =>
+            say(this, 'single-keys', { on: target.checked })}> ${t('help.single_keys')}</label>
         <h3>${t('help.light')}</h3>
         <ul class="light"><li><span class="sample" data-lit="self">12</span> ${t('help.light.self')}</li><li><span
           class="sample" data-lit="input">12</span> ${t('help.light.input')}</li><li><span class="sample"

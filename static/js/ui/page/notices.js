@@ -35,7 +35,7 @@ export class Notices extends HTMLElement {
       ${
         again
           ? html`<button type="button" class="btn main" data-retry
-        @click=${() => say(this, 'retry')}>${t('notice.retry')}</button>`
+        @click=${() => say(this, 'retry', { kind })}>${t('notice.retry')}</button>`
           : nothing
       }
       ${

@@ -5,6 +5,7 @@
  */
 import { html, render } from '../../../vendor/lit-html/lit-html.js';
 import { MOST_DESCRIPTION, MOST_TITLE } from '../../core/scenario/limits.js';
+import { restore, shows, take } from '../field.js';
 import { say } from '../view.js';
 
 export class Title extends HTMLElement {
@@ -39,16 +40,21 @@ export class Title extends HTMLElement {
 
   #draw() {
     const { t, draft } = /** @type {import('../view.js').View} */ (this.#view);
-    const change = (/** @type {string} */ kind) => (/** @type {Event} */ event) =>
-      say(this, 'edit', { kind, text: /** @type {HTMLInputElement} */ (event.target).value });
+    const change = (/** @type {{target: HTMLInputElement | HTMLTextAreaElement}} */ { target }) => this.#take(target);
     const [title, description] = [draft.title ?? '', draft.description ?? ''];
     render(
-      html`<label>${t('title.title')}<input autofocus maxlength=${MOST_TITLE} autocomplete="off" .value=${title}
-        .defaultValue=${title} placeholder=${t('scenario.untitled')} @change=${change('title')}></label>
-        <label>${t('title.description')}<textarea rows="4" maxlength=${MOST_DESCRIPTION} .value=${description}
-          .defaultValue=${description} @change=${change('description')}></textarea></label>`,
+      html`<label>${t('title.title')}<input autofocus maxlength=${MOST_TITLE} autocomplete="off"
+        ${shows(title, 'title')} placeholder=${t('scenario.untitled')} @change=${change}></label>
+        <label>${t('title.description')}<textarea rows="4" maxlength=${MOST_DESCRIPTION}
+          ${shows(description, 'description')} @change=${change}></textarea></label>`,
       this.#box,
     );
+  }
+
+  /** @param {HTMLInputElement | HTMLTextAreaElement} field */
+  #take(field) {
+    const kind = field instanceof HTMLInputElement ? 'title' : 'description';
+    take(field, (text) => say(this, 'edit', { kind, text }));
   }
 
   /** Enter takes the title, Escape leaves everything as it was. @param {KeyboardEvent} event */
@@ -61,7 +67,7 @@ export class Title extends HTMLElement {
     } else if (event.key === 'Escape') {
       event.preventDefault();
       event.stopPropagation();
-      field.value = field.defaultValue;
+      restore(field);
       this.#box.hidePopover();
     }
   }
@@ -69,12 +75,10 @@ export class Title extends HTMLElement {
   /** What was typed is taken when the box closes, however it is closed. @param {ToggleEvent} event */
   #toggled({ newState }) {
     if (newState !== 'closed') return;
-    const kinds = ['title', 'description'];
-    const fields = /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */ (
+    for (const field of /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */ (
       this.#box.querySelectorAll('input, textarea')
-    );
-    for (const [place, field] of fields.entries())
-      if (field.value !== field.defaultValue) say(this, 'edit', { kind: kinds[place], text: field.value });
+    ))
+      this.#take(field);
     if (this.#box.contains(document.activeElement) || document.activeElement === document.body)
       this.querySelector('button')?.focus();
   }

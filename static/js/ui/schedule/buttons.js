@@ -12,10 +12,11 @@ export function connectButtons(schedule) {
     const button = /** @type {HTMLElement} */ (event.target).closest('button');
     const view = schedule.view;
     if (!button || !view) return;
-    const { goStep, edit, req, step, requestMenu, stepMenu, stay, notice } = button.dataset;
-    if ((edit !== undefined && stay === undefined) || notice !== undefined)
-      schedule.want(afterButton(view, button, schedule.selection.anchor));
-    if (edit === 'add-request' || edit === 'add-step') schedule.ahead = [];
+    const { goStep, edit, step, requestMenu, stepMenu, stay, notice } = button.dataset;
+    /** What a button of a repair repairs. @type {import('../view.js').Fault | undefined} */
+    const fault = /** @type {any} */ (button).fault;
+    if ((edit !== undefined || notice !== undefined || fault) && stay === undefined)
+      schedule.want(afterButton(view, { edit, notice, fault }, schedule.selection.anchor));
     if (button.dataset.menu !== undefined)
       openMenuOf(schedule, /** @type {HTMLInputElement} */ (button.previousElementSibling));
     else if (requestMenu !== undefined) open(schedule, button.ariaLabel, requestItems(view, Number(requestMenu)), button);
@@ -25,8 +26,10 @@ export function connectButtons(schedule) {
     else if (button.dataset.new !== undefined) schedule.want('first');
     else if (button.dataset.detailsToggle !== undefined) schedule.toggleDetails();
     else if (goStep !== undefined) say(schedule, 'go', { step: Number(goStep) });
-    else if (edit === 'fix') say(schedule, 'edit', { kind: 'fix', patch: view.faults[Number(button.dataset.fault)]?.fix });
-    else if (edit !== undefined) say(schedule, 'edit', { kind: edit, req_id: req, step: Number(step) });
+    else if (notice === 'revert') say(schedule, 'revert');
+    else if (fault) say(schedule, 'edit', { kind: 'fix', faults: [fault] });
+    else if (edit === 'add-request') say(schedule, 'edit', { kind: edit, step: Number(step) });
+    else if (edit === 'add-step') say(schedule, 'edit', { kind: edit });
   });
 }
 

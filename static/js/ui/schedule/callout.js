@@ -16,7 +16,7 @@ const WIDE = 520;
 
 /**
  * The places that faults are about, each once, from the top left: row -1 is a step as a whole, column -1 a request.
- * @param {View} view @param {Fault[]} faults @returns {import('../../core/scenario/selection.js').Place[]}
+ * @param {View} view @param {readonly Fault[]} faults @returns {import('../../core/scenario/selection.js').Place[]}
  */
 export function placesOf(view, faults) {
   const rows = new Map(view.draft.requests.map(({ req_id }, row) => [req_id, row]));
@@ -30,7 +30,7 @@ export function placesOf(view, faults) {
 /**
  * The faults to be said now: those of the cell in focus or of its step, else those of the first place.
  * @param {View} view @param {import('../../core/scenario/selection.js').Place | null} active
- * @returns {Fault[]}
+ * @returns {readonly Fault[]}
  */
 function saidNow(view, active) {
   const at = (/** @type {Fault} */ fault) => placesOf(view, [fault])[0];
@@ -51,7 +51,7 @@ export function callout(view, active) {
   const said = saidNow(view, active).slice(0, MOST);
   const more = faults.length - said.length;
   return html`<div class="callout"
-    id="schedule-faults">${said.map((fault) => faultLine(view, fault, faults.indexOf(fault)))}${
+    id="schedule-faults">${said.map((fault) => faultLine(view, fault))}${
       more > 0
         ? html`<p
     class="fault"><button type="button" class="btn"
@@ -60,17 +60,14 @@ export function callout(view, active) {
     }</div>`;
 }
 
-/** @param {View} view @param {Fault} fault @param {number} number */
-function faultLine(view, fault, number) {
+/** @param {View} view @param {Fault} fault */
+function faultLine(view, fault) {
   const { step } = placeOf(view.draft, fault);
   const name = step === null ? '' : view.t('step.name', { step });
   const where = name && !fault.message.toLowerCase().includes(name.toLowerCase()) ? html`<b>${name}</b> ` : nothing;
   const repair = repairs(view, fault);
   return html`<p class="fault" data-code=${fault.code}>${where}${fault.message}${
-    repair
-      ? html` <button type="button"
-    class="btn main" data-edit="fix" data-fault=${number}>${repair}</button>`
-      : nothing
+    repair ? html` <button type="button" class="btn main" data-fix .fault=${fault}>${repair}</button>` : nothing
   }</p>`;
 }
 

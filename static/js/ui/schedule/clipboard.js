@@ -5,6 +5,7 @@
  */
 import { copyBlock, pasteBlock, readBlock } from '../../core/scenario/clipboard.js';
 import { rectangle } from '../../core/scenario/selection.js';
+import { isTyped } from '../field.js';
 import { markWord } from './cell.js';
 import { say } from '../view.js';
 
@@ -17,7 +18,7 @@ export function connectClipboard(schedule) {
     event.target instanceof HTMLInputElement &&
     schedule.placeOfField(event.target) !== null &&
     schedule.editing !== event.target &&
-    !schedule.isTyped(event.target);
+    !isTyped(event.target);
 
   /** @param {ClipboardEvent} event */
   const copy = (event) => {

@@ -1,17 +1,18 @@
 // @ts-check
 /** The repair of a value that cannot be, which one click applies. */
 import { pointerKeys } from '../../core/scenario/edits.js';
+import { isRepairOf } from '../../core/scenario/repair.js';
 
 /** @typedef {import('../view.js').Fault} Fault */
 
 /**
- * Label of the repair button, '' where the server suggests none.
+ * Label of the repair button; '' where the server suggests none, or what it suggests is of something that is no longer so.
  * @param {import('../view.js').View} view
  * @param {Fault} fault
  */
 export function repairs(view, fault) {
+  if (!isRepairOf(view.draft, fault)) return '';
   const [first, ...more] = fault.fix ?? [];
-  if (!first) return '';
   const [steps, step, field, place] = pointerKeys(first.path);
   const isCount = steps === 'steps' && field === 'num_scheduled_tokens';
   if (more.length === 0 && first.op === 'remove') return view.t(isCount ? 'repair.unschedule' : 'repair.remove');
@@ -21,7 +22,7 @@ export function repairs(view, fault) {
   // What is wrong with a whole step is repaired at one request: say which.
   const req_id =
     isCount && fault.params?.req_id === undefined
-      ? view.draft.steps[Number(step)]?.num_scheduled_tokens?.[Number(place)]?.[0]
+      ? (fault.of ?? view.draft).steps[Number(step)]?.num_scheduled_tokens?.[Number(place)]?.[0]
       : undefined;
   // A text that would be taken for something else is shown as one.
   const value =

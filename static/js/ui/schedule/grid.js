@@ -8,6 +8,7 @@ import { isNull } from '../../core/trace/trace.js';
 import { visible } from '../../core/viewport.js';
 import { promptLength } from '../../core/scenario/walk.js';
 import { scheduleCell } from './cell.js';
+import { shows } from '../field.js';
 import { requestClass, requestTag } from '../tag.js';
 
 /** @typedef {import('../view.js').View} View */
@@ -126,14 +127,14 @@ function requestRow(view, frame, { request, row, steps, entry, before, after }) 
   const isEntry = (/** @type {number} */ column) => entry.row === row && entry.column === column;
   const who =
     frame.renaming === row
-      ? html`<input class="name" data-rename=${row} .value=${name} .defaultValue=${name} maxlength="128" autocomplete="off"
-        spellcheck="false" aria-label=${t('request.name_of', { req_id: name })}>`
+      ? html`<input class="name" data-rename=${row} ${shows(name, `name ${name}`)} maxlength="128"
+        autocomplete="off" spellcheck="false" aria-label=${t('request.name_of', { req_id: name })}>`
       : html`<span class="called" data-name=${row}>${requestTag(view, name)}</span>`;
   return html`<tr class=${requestClass(view, name)} data-req=${name} aria-rowindex=${row + 2}>
       <th scope="row" class="r"><span class="who">${who}${progress(view, name, promptLength(request))}
         <label class="prompt" ?data-selected=${isSelected(-1)}>${before_field.trim()}<input class="num" inputmode="numeric"
           enterkeyhint="next" autocomplete="off" tabindex=${isEntry(-1) ? 0 : -1} data-prompt=${row} data-row=${row}
-          data-column="-1" .value=${String(length)} .defaultValue=${String(length)}
+          data-req=${name} data-column="-1" ${shows(String(length), `prompt ${name}`)}
           aria-label=${t('schedule.prompt_of', { req_id: name })}
           aria-invalid=${frame.faults.has(`|${name}`) ? 'true' : nothing}
           ?readonly=${request.prompt_token_ids !== undefined}>${after_field.trim()}</label>

@@ -1,13 +1,15 @@
 // @ts-check
 /** Menus of the schedule: what can be done with a cell, a request or a step. */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
+import { isOrderedAsRows } from '../../core/scenario/arrange.js';
 import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/scenario/selection.js').Place} Place */
+/** @typedef {import('../messages.js').Edit} Edit */
+/** @typedef {{edit: Edit} | {go: number} | {rename: number} | {details: {row?: number, column?: number}}} Said  one of them */
 /**
- * @typedef {{words: string, key?: string, edit?: any, event?: [string, any], isOff?: boolean} | null} Item  null: a line
- *   between items; `edit` or another event of the page
+ * @typedef {{words: string, key?: string, says: Said, isOff?: boolean} | null} Item  null: a line between items
  */
 
 /** @param {View} view @param {Place} place @returns {Item[]} */
@@ -16,18 +18,18 @@ export function cellItems({ t, draft, index }, { row, column: step }) {
   const entry = (/** @type {string} */ words, /** @type {string} */ key, /** @type {string | null} */ value) => ({
     words,
     key,
-    edit: { kind: 'entry', step, req_id, value },
+    says: { edit: /** @type {Edit} */ ({ kind: 'entry', step, req_id, value }) },
   });
   return [
     entry(t('entry.finish', { req_id }), 'F', 'finish'),
     entry(t('entry.preempt', { req_id }), 'P', 'preempt'),
     entry(t('entry.none', { req_id }), '0', null),
     null,
-    { words: t('fill.run', { req_id }), edit: { kind: 'run', req_ids: [req_id], from: step } },
-    { words: t('fill.decode_all'), edit: { kind: 'decode-all', from: step } },
+    { words: t('fill.run', { req_id }), says: { edit: { kind: 'run', req_ids: [req_id], from: step } } },
+    { words: t('fill.decode_all'), says: { edit: { kind: 'decode-all', from: step } } },
     null,
-    { words: t('details.open'), key: 'Alt Enter', event: ['details', {}] },
-    ...(step === index ? [] : [{ words: t('step.show', { step }), event: /** @type {[string, any]} */ (['go', { step }]) }]),
+    { words: t('details.open'), key: 'Alt Enter', says: { details: {} } },
+    ...(step === index ? [] : [{ words: t('step.show', { step }), says: { go: step } }]),
   ];
 }
 
@@ -35,24 +37,24 @@ export function cellItems({ t, draft, index }, { row, column: step }) {
 export function requestItems({ t, draft, index }, row) {
   const { req_id } = draft.requests[row];
   return [
-    { words: t('request.rename'), event: ['rename', { row }] },
-    { words: t('request.up'), key: 'Alt Shift ↑', edit: { kind: 'move-request', row, by: -1 }, isOff: row === 0 },
+    { words: t('request.rename'), says: { rename: row } },
+    { words: t('request.up'), key: 'Alt Shift ↑', says: { edit: { kind: 'move-request', row, by: -1 } }, isOff: row === 0 },
     {
       words: t('request.down'),
       key: 'Alt Shift ↓',
-      edit: { kind: 'move-request', row, by: 1 },
+      says: { edit: { kind: 'move-request', row, by: 1 } },
       isOff: row === draft.requests.length - 1,
     },
-    { words: t('request.duplicate'), edit: { kind: 'duplicate-request', row } },
+    { words: t('request.duplicate'), says: { edit: { kind: 'duplicate-request', row } } },
     null,
     {
       words: t('fill.run_from', { step: index }),
-      edit: { kind: 'run', req_ids: [req_id], from: index },
+      says: { edit: { kind: 'run', req_ids: [req_id], from: index } },
       isOff: draft.steps.length === 0,
     },
-    { words: t('details.open'), key: 'Alt Enter', event: ['details', { row, column: -1 }] },
+    { words: t('details.open'), key: 'Alt Enter', says: { details: { row, column: -1 } } },
     null,
-    { words: t('schedule.remove_request', { req_id }), edit: { kind: 'remove-request', req_id } },
+    { words: t('schedule.remove_request', { req_id }), says: { edit: { kind: 'remove-request', req_id } } },
   ];
 }
 
@@ -60,16 +62,21 @@ export function requestItems({ t, draft, index }, row) {
 export function stepItems({ t, draft, index }, step) {
   const last = draft.steps.length - 1;
   return [
-    ...(step === index ? [] : [{ words: t('step.show', { step }), event: /** @type {[string, any]} */ (['go', { step }]) }]),
-    { words: t('step.insert_before'), edit: { kind: 'insert-step', step } },
-    { words: t('step.insert_after'), edit: { kind: 'insert-step', step: step + 1 } },
-    { words: t('step.duplicate'), edit: { kind: 'duplicate-step', step } },
-    { words: t('step.earlier'), key: 'Alt Shift ←', edit: { kind: 'move-step', step, by: -1 }, isOff: step === 0 },
-    { words: t('step.later'), key: 'Alt Shift →', edit: { kind: 'move-step', step, by: 1 }, isOff: step === last },
-    { words: t('fill.decode_all'), edit: { kind: 'decode-all', from: step } },
-    { words: t('step.start'), edit: { kind: 'start-step', step }, isOff: step === (draft.start_step ?? 0) },
+    ...(step === index ? [] : [{ words: t('step.show', { step }), says: { go: step } }]),
+    { words: t('step.insert_before'), says: { edit: { kind: 'insert-step', step } } },
+    { words: t('step.insert_after'), says: { edit: { kind: 'insert-step', step: step + 1 } } },
+    { words: t('step.duplicate'), says: { edit: { kind: 'duplicate-step', step } } },
+    { words: t('step.earlier'), key: 'Alt Shift ←', says: { edit: { kind: 'move-step', step, by: -1 } }, isOff: step === 0 },
+    { words: t('step.later'), key: 'Alt Shift →', says: { edit: { kind: 'move-step', step, by: 1 } }, isOff: step === last },
+    { words: t('fill.decode_all'), says: { edit: { kind: 'decode-all', from: step } } },
+    {
+      words: t('step.order_as_rows'),
+      says: { edit: { kind: 'order-as-rows', step } },
+      isOff: isOrderedAsRows(draft, step),
+    },
+    { words: t('step.start'), says: { edit: { kind: 'start-step', step } }, isOff: step === (draft.start_step ?? 0) },
     null,
-    { words: t('schedule.remove_step', { step }), edit: { kind: 'remove-step', step } },
+    { words: t('schedule.remove_step', { step }), says: { edit: { kind: 'remove-step', step } } },
   ];
 }
 
@@ -124,8 +131,11 @@ export class ScheduleMenu extends HTMLElement {
     const opener = this.#opener;
     this.hidePopover();
     opener.focus();
-    if (item.edit) say(opener, 'edit', item.edit);
-    if (item.event) say(opener, item.event[0], item.event[1]);
+    const { says } = item;
+    if ('edit' in says) say(opener, 'edit', says.edit);
+    else if ('go' in says) say(opener, 'go', { step: says.go });
+    else if ('rename' in says) say(opener, 'rename', { row: says.rename });
+    else say(opener, 'details', says.details);
   }
 
   /** @param {KeyboardEvent} event */

@@ -8,23 +8,23 @@ import { placesOf } from './callout.js';
 /**
  * What a button adds or repairs.
  * @param {View} view
- * @param {HTMLButtonElement} button
+ * @param {{edit?: string, notice?: string, fault?: import('../view.js').Fault}} button
  * @param {Place} anchor the cell in focus
  * @returns {Place | null}
  */
-export function afterButton(view, { dataset: { edit, notice, fault } }, anchor) {
+export function afterButton(view, { edit, notice, fault }, anchor) {
   const { requests, steps } = view.draft;
   if (edit === 'add-request') return { row: requests.length, column: steps.length > 0 ? view.index : 0 };
   if (edit === 'add-step') return { row: anchor.row, column: steps.length };
-  if (edit !== 'fix' && !notice) return null;
-  const places = placesOf(view, fault === undefined ? view.faults : [view.faults[Number(fault)]]);
+  if (!fault && !notice) return null;
+  const places = placesOf(view, fault ? [fault] : view.faults);
   return places.find(({ row }) => row >= 0) ?? { row: anchor.row, column: places[0]?.column ?? -1 };
 }
 
 /**
  * What an edit put there, or what takes the place of what it removed.
  * @param {View} view
- * @param {any} what
+ * @param {import('../messages.js').Edit} what
  * @param {Place} anchor
  * @returns {Place | null}
  */

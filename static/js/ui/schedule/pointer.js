@@ -1,6 +1,7 @@
 // @ts-check
 /** The mouse in the grid: a click selects a cell, a second one sets the caret, dragging or Shift selects a block. */
 import * as selecting from '../../core/scenario/selection.js';
+import { say } from '../view.js';
 
 /** @param {import('./schedule.js').Schedule} schedule */
 export function connectPointer(schedule) {
@@ -46,7 +47,6 @@ export function connectPointer(schedule) {
   });
   schedule.addEventListener('dblclick', (event) => {
     const named = event.target instanceof Element ? event.target.closest('[data-name]') : null;
-    if (named instanceof HTMLElement)
-      schedule.dispatchEvent(new CustomEvent('pw-rename', { detail: { row: Number(named.dataset.name) } }));
+    if (named instanceof HTMLElement) say(schedule, 'rename', { row: Number(named.dataset.name) });
   });
 }

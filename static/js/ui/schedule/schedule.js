@@ -11,18 +11,20 @@ import { readEntry, readLength } from '../../core/scenario/entry.js';
 import { placeOfChange } from '../../core/scenario/history.js';
 import * as selecting from '../../core/scenario/selection.js';
 import { scrollTo } from '../../core/viewport.js';
+import { take } from '../field.js';
+import { isHeld, whenReleased } from '../press.js';
 import { anchorOf, placeCallout } from './callout.js';
 import { connectButtons } from './buttons.js';
-import { markWord } from './cell.js';
 import { connectClipboard } from './clipboard.js';
 import { COLUMN, rowHeight, windowOf } from './grid.js';
 import { schedulePanel } from './panel.js';
 import { afterEdit, nextFault } from './places.js';
 import { connectPointer } from './pointer.js';
-import { connectTyping, typeAhead } from './typing.js';
-import { say } from '../view.js';
+import { connectTyping } from './typing.js';
+import { hear, say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
+/** @typedef {import('../messages.js').Edit} Edit */
 /** @typedef {selecting.Place} Place */
 
 /** What else the keyboard can be wanted in. */
@@ -42,8 +44,6 @@ export class Schedule extends HTMLElement {
   #told = '';
   #isDetailed = false;
   #renaming = -1;
-  /** @type {EventTarget | null} */
-  #typed = null;
   /** The field in which the caret moves inside the text. @type {EventTarget | null} */
   editing = null;
   #shownStep = -1;
@@ -51,25 +51,25 @@ export class Schedule extends HTMLElement {
   /** The keyboard goes back to the cell that it was in, whose element is another now. */
   #isRefocusing = false;
   #frameAsked = 0;
+  #isDrawing = false;
+  /** Something was said while it was being drawn. */
+  #isDrawnAgain = false;
   /** The cell to put the keyboard in once it is there. @type {Place | keyof typeof FIELDS | null} */
   #wanted = null;
-  /** Keys that are for a cell that is not there yet, null where none is on its way. @type {KeyboardEvent[] | null} */
-  ahead = null;
+  /** What had the keyboard then: whoever has gone elsewhere meanwhile stays there. @type {Element | null} */
+  #wantedFrom = null;
   /** The draft that undo or redo leads away from. @type {import('../../core/scenario/edits.js').Scenario | null} */
   #left = null;
 
   connectedCallback() {
     this.addEventListener('scroll', () => this.#scrolled(), { capture: true, passive: true });
-    this.addEventListener('input', (event) => (this.#typed = event.target));
     this.addEventListener('change', (event) => this.commit(/** @type {HTMLInputElement} */ (event.target)));
     this.addEventListener('focusin', (event) => this.#focused(/** @type {HTMLElement} */ (event.target)));
-    this.addEventListener('focusout', () => (this.ahead = null));
-    this.addEventListener('pw-edit', (event) => this.#edited(/** @type {CustomEvent} */ (event).detail));
-    this.addEventListener('pw-rename', (event) => this.rename(/** @type {CustomEvent} */ (event).detail.row));
-    this.addEventListener('pw-details', (event) => this.openDetails(/** @type {CustomEvent} */ (event).detail));
-    document.addEventListener('pw-undo', () => this.#leave(this.#view?.canUndo));
-    document.addEventListener('pw-redo', () => this.#leave(this.#view?.canRedo));
-    addEventListener('pagehide', () => this.#commitTyped());
+    /** @type {import('../messages.js').Handlers<import('../messages.js').ScheduleMessages>} */
+    const handlers = { rename: ({ row }) => this.rename(row), details: (place) => this.openDetails(place) };
+    hear(this, handlers);
+    hear(this, { edit: (/** @type {Edit} */ what) => this.#edited(what) });
+    hear(document, { undo: () => this.#leave(this.#view?.canUndo), redo: () => this.#leave(this.#view?.canRedo) });
     connectButtons(this);
     connectTyping(this);
     connectPointer(this);
@@ -138,11 +138,6 @@ export class Schedule extends HTMLElement {
     return row === undefined || column === undefined ? null : { row: Number(row), column: Number(column) };
   }
 
-  /** Whether somebody typed in a field, be it what the draft says already. @param {HTMLInputElement} input */
-  isTyped(input) {
-    return input === this.#typed || input.value !== input.defaultValue;
-  }
-
   /** What was said of the last action is over. */
   hush() {
     this.#told = '';
@@ -150,28 +145,17 @@ export class Schedule extends HTMLElement {
 
   /** What a field of the grid holds goes into the draft. @param {HTMLInputElement} input */
   commit(input) {
+    if (input.dataset.rename !== undefined) this.renamed(input);
     const place = this.placeOfField(input);
-    const view = this.#view;
-    if (input.dataset?.rename !== undefined) this.renamed(input);
-    this.#typed = null;
-    if (!place || !view || input.value === input.defaultValue) return;
+    if (!place) return;
     this.editing = null;
-    if (place.column < 0) {
-      const value = readLength(input.value);
-      input.value = input.defaultValue = String(value ?? 0);
-      say(this, 'edit', { kind: 'prompt', request: place.row, value });
-    } else {
-      const value = readEntry(input.value);
-      input.value = input.defaultValue =
-        value === 'finish' || value === 'preempt' ? markWord(view.t, value) : String(value ?? '');
-      say(this, 'edit', { kind: 'entry', step: place.column, req_id: input.dataset.req, value });
-    }
-  }
-
-  /** Whoever leaves the page in the middle of a number has typed it. */
-  #commitTyped() {
-    const field = document.activeElement;
-    if (field instanceof HTMLInputElement && this.placeOfField(field) && this.contains(field)) this.commit(field);
+    take(input, (text) => {
+      const req_id = input.dataset.req ?? '';
+      const request = this.#view?.draft.requests.findIndex((one) => one.req_id === req_id) ?? -1;
+      if (request < 0) return; // it is gone
+      if (place.column < 0) say(this, 'edit', { kind: 'prompt', request, value: readLength(text) });
+      else say(this, 'edit', { kind: 'entry', step: place.column, req_id, value: readEntry(text) });
+    });
   }
 
   /** The keyboard goes to a cell, or to the nearest there is. @param {Place} place */
@@ -240,7 +224,6 @@ export class Schedule extends HTMLElement {
     if (place && this.#isRefocusing) /** @type {HTMLInputElement} */ (target).select();
     else if (place) {
       if (this.editing !== target) this.editing = null;
-      if (this.#typed !== target) this.#typed = null;
       /** @type {HTMLInputElement} */ (target).select();
       const { anchor } = this.selection;
       if (anchor.row !== place.row || anchor.column !== place.column) {
@@ -266,16 +249,23 @@ export class Schedule extends HTMLElement {
    * typed goes into the draft first, and the keyboard stays with its cell, or leaves with it.
    */
   draw() {
-    const view = this.#view;
-    if (!view) return;
+    if (this.#isDrawing) {
+      this.#isDrawnAgain = true;
+      return;
+    }
+    if (isHeld()) return whenReleased(this.#drawLate);
     cancelAnimationFrame(this.#frameAsked);
     this.#frameAsked = 0;
-    const part = windowOf(view, this.#scroller);
+    if (!this.#view) return;
     const field = document.activeElement;
     const place = this.contains(field) ? this.placeOfField(field) : null;
+    if (place && windowKey(windowOf(this.#view, this.#scroller)) !== this.#drawn)
+      this.commit(/** @type {HTMLInputElement} */ (field)); // which draws
+    const view = this.#view;
+    const part = windowOf(view, this.#scroller);
     const isOther = windowKey(part) !== this.#drawn;
-    if (place && field instanceof HTMLInputElement && isOther) this.commit(field);
     this.#drawn = windowKey(part);
+    this.#isDrawing = true;
     render(
       schedulePanel(
         view,
@@ -284,6 +274,7 @@ export class Schedule extends HTMLElement {
       ),
       this,
     );
+    this.#isDrawing = false;
     const now = document.activeElement === field ? this.placeOfField(field) : null;
     if (place && (now?.row !== place.row || now.column !== place.column)) {
       const again = this.field(place);
@@ -295,7 +286,12 @@ export class Schedule extends HTMLElement {
     this.#say();
     this.#focusWanted();
     if (isOther) say(this, 'drawn');
+    if (!this.#isDrawnAgain) return;
+    this.#isDrawnAgain = false;
+    this.draw();
   }
+
+  #drawLate = () => this.draw();
 
   /** Puts what is wrong where it belongs. */
   #say() {
@@ -308,6 +304,7 @@ export class Schedule extends HTMLElement {
   /** Puts the keyboard somewhere as soon as it is there. @param {Place | keyof typeof FIELDS | null} wanted */
   want(wanted) {
     this.#wanted = wanted;
+    this.#wantedFrom = document.activeElement;
   }
 
   /** By undo or redo. @param {boolean} [can] */
@@ -316,33 +313,34 @@ export class Schedule extends HTMLElement {
     this.#told = '';
   }
 
-  /** What an edit of this element means for the keyboard, and why it may change nothing. @param {any} what */
+  /** What an edit of this element means for the keyboard, and why it may change nothing. @param {Edit} what */
   #edited(what) {
     const view = this.#view;
     if (!view) return;
     this.#told = '';
-    const fault = what.kind === 'rename' ? nameFault(view.draft, what.row, what.text.trim()) : '';
-    if (fault) this.tell(view.t(`request.name.${fault}`, { req_id: what.text.trim() }));
+    if (what.kind === 'rename') {
+      const req_id = what.text.trim();
+      const fault = nameFault(view.draft, what.row, req_id);
+      if (fault) this.tell(view.t(`request.name.${fault}`, { req_id }));
+    }
     this.#wanted = afterEdit(view, what, this.selection.anchor) ?? this.#wanted;
   }
 
   #focusWanted() {
     const wanted = this.#wanted;
     if (!wanted) return;
-    if (typeof wanted === 'string') {
-      const field = /** @type {HTMLElement | null} */ (this.querySelector(FIELDS[wanted]));
-      if (!field) return; // not there yet
+    if (typeof wanted !== 'string') {
       this.#wanted = null;
-      field.focus();
-      if (field instanceof HTMLInputElement) field.select();
+      const { rows, columns } = this.size;
+      if (wanted.row < rows && wanted.column < columns) this.go(wanted); // what could not be added has no cell
       return;
     }
-    const { rows, columns } = this.size;
-    if (wanted.row >= rows || wanted.column >= columns) return; // not there yet
+    const field = /** @type {HTMLElement | null} */ (this.querySelector(FIELDS[wanted]));
+    if (!field) return; // not there yet
     this.#wanted = null;
-    const { ahead } = this;
-    this.go(wanted);
-    if (ahead) typeAhead(ahead);
+    if (wanted === 'first' && ![this.#wantedFrom, document.body].includes(document.activeElement)) return;
+    field.focus();
+    if (field instanceof HTMLInputElement) field.select();
   }
 
   /** @param {1 | -1} by to the next place that something is wrong at, or the one before */
@@ -368,7 +366,7 @@ export class Schedule extends HTMLElement {
     const row = Number(input.dataset.rename);
     if (this.#renaming !== row) return;
     this.#renaming = -1;
-    if (input.value !== input.defaultValue) say(this, 'edit', { kind: 'rename', row, text: input.value });
+    take(input, (text) => say(this, 'edit', { kind: 'rename', row, text }));
     this.draw();
   }
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** The keyboard in the schedule: in a cell the habits of a spreadsheet, at the edges a way back, in the details Escape. */
 import * as selecting from '../../core/scenario/selection.js';
+import { isTyped, restore, typeIn } from '../field.js';
 import { openMenuOf } from './buttons.js';
 import { actionOf } from './keys.js';
 import { say } from '../view.js';
@@ -31,7 +32,7 @@ export function connectTyping(schedule) {
 /** @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLInputElement} input @param {Place} place */
 function cellKey(schedule, event, input, place) {
   const { rows, columns } = schedule.size;
-  const action = actionOf(event, { isEditing: schedule.editing === input, isTyped: schedule.isTyped(input) });
+  const action = actionOf(event, { isEditing: schedule.editing === input, isTyped: isTyped(input) });
   if (action.do === 'native') return;
   if (action.do === 'move' && event.key === 'Tab' && place.column + action.right < -1) return schedule.commit(input);
   event.preventDefault();
@@ -57,12 +58,13 @@ function cellKey(schedule, event, input, place) {
       });
     case 'clear':
       return say(schedule, 'edit', { kind: 'clear', at: block });
-    case 'fill':
-      input.defaultValue = input.value;
-      return say(schedule, 'edit', { kind: 'paste', at: block, block: [[input.value]] });
+    case 'fill': {
+      const text = input.value;
+      restore(input);
+      return say(schedule, 'edit', { kind: 'paste', at: block, block: [[text]] });
+    }
     case 'restore':
-      input.value = input.defaultValue;
-      schedule.commit(input); // nothing is typed any more
+      restore(input);
       schedule.editing = null;
       input.select(); // the keyboard stays where it is
       return schedule.select(selecting.only(place));
@@ -107,25 +109,24 @@ function edge(schedule, edit) {
 const ENTRY = /^[\dfp]$/i;
 
 /**
- * From the buttons at the edges of the grid the arrows lead back into it. Whoever types there, or goes on typing before the
- * cell that was added is there, types in that cell.
+ * From the buttons at the edges of the grid the arrows lead back into it. Whoever types there types in the cell that the
+ * button adds: it is there before the next key.
  * @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLElement} button
  */
 function edgeKey(schedule, event, button) {
   const { key } = event;
   if (event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
-  const isHeld = event.repeat && (key === 'Enter' || key === ' ');
-  if (schedule.ahead || isHeld) {
-    event.preventDefault();
+  if (event.repeat && (key === 'Enter' || key === ' ')) {
+    event.preventDefault(); // one press, one cell
     event.stopPropagation();
-    if (!event.repeat) pass(schedule, event);
     return;
   }
   if (ENTRY.test(key)) {
     event.preventDefault();
     event.stopPropagation();
     button.click();
-    pass(schedule, event);
+    const cell = document.activeElement;
+    if (cell instanceof HTMLInputElement && schedule.placeOfField(cell)) typeIn(cell, key);
     return;
   }
   if (!key.startsWith('Arrow') || event.shiftKey) return;
@@ -135,31 +136,12 @@ function edgeKey(schedule, event, button) {
   if (back.includes(key)) schedule.go(schedule.selection.anchor);
 }
 
-/** @param {Schedule} schedule @param {KeyboardEvent} event */
-function pass({ ahead }, event) {
-  ahead?.push(event);
-}
-
-/** Types what was typed before the cell was there. @param {KeyboardEvent[]} events */
-export function typeAhead(events) {
-  for (const { key, shiftKey } of events) {
-    const at = document.activeElement;
-    if (!(at instanceof HTMLInputElement)) return;
-    if ([...key].length > 1)
-      at.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true, cancelable: true }));
-    else {
-      at.setRangeText(key, at.selectionStart ?? 0, at.selectionEnd ?? 0, 'end');
-      at.dispatchEvent(new Event('input', { bubbles: true }));
-    }
-  }
-}
-
 /** @param {Schedule} schedule @param {KeyboardEvent} event @param {HTMLInputElement} input */
 function renameKey(schedule, event, input) {
   if ((event.key !== 'Enter' && event.key !== 'Escape') || event.isComposing) return;
   event.preventDefault();
   event.stopPropagation();
-  if (event.key === 'Escape') input.value = input.defaultValue;
+  if (event.key === 'Escape') restore(input);
   schedule.want({ row: Number(input.dataset.rename), column: schedule.selection.anchor.column });
   schedule.renamed(input);
 }
@@ -174,7 +156,6 @@ function detailsKey(schedule, event, target) {
   if (event.key !== 'Escape') return;
   event.preventDefault();
   event.stopPropagation();
-  if (target instanceof HTMLInputElement && target.value !== target.defaultValue && target.type !== 'checkbox')
-    target.value = target.defaultValue;
+  if (target instanceof HTMLInputElement && isTyped(target)) restore(target);
   else schedule.go(schedule.selection.anchor);
 }

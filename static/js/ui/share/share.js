@@ -4,6 +4,7 @@
  * Everything in it can be copied by a button, and read without one.
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
+import { shows } from '../field.js';
 import { say } from '../view.js';
 
 /**
@@ -90,8 +91,11 @@ export class Share extends HTMLElement {
               data-fits=${shared.isLong ? 'no' : 'yes'}>${t(shared.isLong ? 'share.fits.not' : 'share.fits', { n: shared.length })}</p>`
                 : nothing
             }
-            <label class="switch"><input type="checkbox" data-place .checked=${shared.withPlace}
-              @change=${(/** @type {Event} */ event) => say(this, 'place', { on: /** @type {HTMLInputElement} */ (event.target).checked })}> <span>${t('share.place')} <span class="soft">${shared.place}</span></span></label>
+            <label class="switch"><input type="checkbox" data-place ${shows(shared.withPlace)}
+              @change=${(/** @type {{target: HTMLInputElement}} */ { target }) =>
+                say(this, 'place', {
+                  on: target.checked,
+                })}> <span>${t('share.place')} <span class="soft">${shared.place}</span></span></label>
             <p class="soft">${t(shared.isExample ? 'share.private.example' : 'share.private')}</p>
             ${shared.canShorten || shared.short ? this.#short(shared) : nothing}
           </section>
@@ -151,7 +155,10 @@ export class Share extends HTMLElement {
       <h3 id="share-embed">${t('share.embed')}</h3>
       ${this.#field('embed', t('share.embed'), embed ?? '')}
       <p class="row"><label>${t('share.size')} <select class="btn edged" data-size
-        @change=${(/** @type {Event} */ event) => say(this, 'size', { size: Number(/** @type {HTMLSelectElement} */ (event.target).value) })}>${sizes.map((one, place) => html`<option value=${place} .selected=${place === size}>${one}</option>`)}</select></label>
+        @change=${(/** @type {{target: HTMLSelectElement}} */ { target }) =>
+          say(this, 'size', { size: Number(target.value) })}>${sizes.map(
+          (one, place) => html`<option value=${place} ${shows(place === size)}>${one}</option>`,
+        )}</select></label>
         <button type="button" class="btn edged" data-preview aria-expanded=${this.#isPreviewed ? 'true' : 'false'}
           @click=${() => this.#preview()}>${t(this.#isPreviewed ? 'share.preview.close' : 'share.preview')}</button></p>
       ${

@@ -24,7 +24,7 @@ export class TextEditor {
   /**
    * @param {Library} cm
    * @param {HTMLElement} host
-   * @param {{text: string, notation: Notation, label: string, phrases: Record<string, string>, typed: (text: string) =>
+   * @param {{text: string, notation: Notation, label: string, phrases: Record<string, string>, typed: () =>
    *   void}} what
    */
   constructor(cm, host, { text, notation, label, phrases, typed }) {
@@ -36,7 +36,7 @@ export class TextEditor {
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
     const changed = cm.EditorView.updateListener.of((/** @type {any} */ update) => {
       const isOurs = update.transactions.every((/** @type {any} */ one) => !one.docChanged || one.annotation(this.outside));
-      if (update.docChanged && !isOurs) typed(this.text);
+      if (update.docChanged && !isOurs) typed();
     });
     this.extensions = [
       cm.lineNumbers(),

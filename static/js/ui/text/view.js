@@ -114,7 +114,7 @@ export class TextView extends HTMLElement {
       notation: this.#state.notation,
       label: this.#label(),
       phrases,
-      typed: (text) => say(this, 'text-typed', { text }),
+      typed: () => say(this, 'text-typed'),
     });
     this.#mark();
   }
