@@ -51,7 +51,7 @@ def _told(step: PlannedStep, summary: dict[str, Any]) -> dict[str, Any]:
         }
         for request, kind in zip(step.scheduled, summary["kinds"], strict=True)
     ]
-    return {"works": works, "removed": dict(step.removed), "num_live": step.num_live}
+    return {"works": works, "removed": step.removed, "num_live": step.num_live}
 
 
 def _plain(model: Any) -> Any:

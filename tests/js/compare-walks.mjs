@@ -17,7 +17,9 @@ for (const [name, scenario, said] of cases) {
       return { name: req_id, kind, computed, num_drafts, isAdmitted };
     });
     const live = draft.requests.filter((_, row) => walk.where(step, row) === 'live').length;
-    const gone = draft.requests.filter(({ req_id }, row) => removed[req_id] && walk.where(step, row) !== removed[req_id]);
+    /** @type {Map<string, string>} */
+    const left = new Map(removed);
+    const gone = draft.requests.filter(({ req_id }, row) => left.has(req_id) && walk.where(step, row) !== left.get(req_id));
     if (JSON.stringify(guessed) !== JSON.stringify(works) || live !== num_live || gone.length > 0)
       console.log(JSON.stringify({ name, step, guessed, works, live, num_live, gone }));
   });

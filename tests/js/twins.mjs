@@ -1,5 +1,5 @@
 // @ts-check
-/** What the page makes of words, numbers, names and addresses: a JSON line in, one out. The server makes the same of them. */
+/** What the page makes of words, numbers, names, addresses: a JSON line in, one out. The server makes the same of them. */
 import { createInterface } from 'node:readline';
 import { parseAddress } from '../../static/js/core/address/address.js';
 import { runs, translator } from '../../static/js/core/i18n.js';
