@@ -63,6 +63,13 @@ def test_ui_does_not_fetch() -> None:
         assert not re.search(r"\bfetch\s*\(|XMLHttpRequest", code_of(path)), path.relative_to(JS)
 
 
+def test_messages_are_said_in_one_way() -> None:
+    """`say` of ui/view.js knows every message and what it carries; an event made by hand is one that nobody checks."""
+    for path in sorted(JS.rglob("*.js")):
+        if path != JS / "ui" / "view.js":
+            assert "new CustomEvent" not in code_of(path), path.relative_to(JS)
+
+
 def code_of(path: Path) -> str:
     return COMMENT.sub("", path.read_text())
 

@@ -1,5 +1,6 @@
 // @ts-check
 /** The find box and the workbench: the steps it may look through, and going to what was found. */
+import { say } from '../../ui/view.js';
 import { ALL } from '../../core/trace/schema.js';
 import { cellKey } from '../../core/trace/trace.js';
 import { Problem, Unreachable } from '../api.js';
@@ -52,7 +53,7 @@ async function gather(bench, arrived) {
 /** @param {Workbench} bench @param {import('../../core/find/find.js').Hit} hit */
 async function go(bench, hit) {
   if (hit.term) {
-    document.dispatchEvent(new CustomEvent('pw-term', { detail: { term: hit.term } }));
+    say(document, 'term', { term: hit.term });
     return;
   }
   if (!hit.cell) {

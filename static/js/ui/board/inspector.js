@@ -15,6 +15,7 @@ import { fateWords } from '../kv/words.js';
 import { accentOf, dimName, named } from '../names.js';
 import { requestTag } from '../tag.js';
 import { termButton } from '../glossary/terms.js';
+import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/trace/formula.js').Piece} Piece */
@@ -77,7 +78,7 @@ export class Inspector extends HTMLElement {
           hasOrdering(view, cell)
             ? html`<button type="button" class="btn" data-control title=${t('inspector.control.what')}
           aria-pressed=${view.control ? 'true' : 'false'}
-          @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button>`
+          @click=${() => say(this, 'control')}>${t('inspector.control')}</button>`
             : nothing
         }</p>
       ${walk(view, cell)}
@@ -185,8 +186,11 @@ function words(view, cell) {
  * @param {string} [under] what the number is, printed under it
  */
 function cellButton(view, ref, content, kind, label, under) {
-  const go = (/** @type {Event} */ event) =>
-    event.currentTarget?.dispatchEvent(new CustomEvent(ref ? 'pw-pin' : 'pw-unpin', { bubbles: true, detail: ref }));
+  const go = (/** @type {Event} */ { currentTarget }) => {
+    if (!currentTarget) return;
+    if (ref) say(currentTarget, 'pin', ref);
+    else say(currentTarget, 'unpin');
+  };
   const breakable = under?.replaceAll('_', '_\u200b');
   return html`<button type="button" class=${kind} data-ref=${ref ? cellKey(ref.space, ref.at) : nothing}
     data-ref-step=${ref && ref.step !== view.index ? ref.step : nothing} aria-label=${label ?? nothing}

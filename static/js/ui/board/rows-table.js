@@ -15,6 +15,7 @@ import { accentOf } from '../names.js';
 import { requestClass, requestTag } from '../tag.js';
 import { termName } from '../glossary/terms.js';
 import { zoomOf } from '../zoom.js';
+import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/trace/layout.js').Line} Line */
@@ -198,7 +199,7 @@ export class RowsTable extends HTMLElement {
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
-    this.dispatchEvent(new CustomEvent('pw-drawn', { bubbles: true }));
+    say(this, 'drawn');
   }
 
   /** @param {RowsData} data */

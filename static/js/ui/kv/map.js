@@ -141,7 +141,7 @@ export class KvMap extends HTMLElement {
       this,
     );
     if (this.querySelector('[data-cell]') && !this.querySelector('[data-cell][tabindex="0"]')) setEntry(this);
-    this.dispatchEvent(new CustomEvent('pw-drawn', { bubbles: true }));
+    say(this, 'drawn');
   }
 
   /** Says which blocks are in sight, here and to the map of the pool. @param {number} scroll @param {number} extent */
