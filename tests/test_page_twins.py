@@ -19,6 +19,8 @@ from starlette.datastructures import QueryParams
 
 from app.i18n import LANGUAGES, catalogue, translate
 from app.scenario.format.outline import has_outline
+from app.scenario.format.parse import MAX_BODY_BYTES, MAX_DEPTH, MAX_KEY_LENGTH
+from app.scenario.format.parse_yaml import MAX_YAML_BYTES
 from app.trace.words import runs
 from app.web.identity import identities, seen
 from app.web.links.asked import asked_scenario
@@ -167,6 +169,11 @@ def test_what_can_be_drawn_is_told_alike() -> None:
     found = page({"outline": document} for document in documents)
     assert [document for document, is_one in zip(documents, found, strict=True) if is_one != has_outline(document)] == []
     assert 200 < sum(found) < len(found) - 200
+
+
+def test_texts_have_the_same_limits() -> None:
+    limits = {"json": MAX_BODY_BYTES, "yaml": MAX_YAML_BYTES, "depth": MAX_DEPTH, "key": MAX_KEY_LENGTH}
+    assert page([{"limits": None}]) == [limits]
 
 
 def test_addresses_name_the_same_scenario() -> None:

@@ -5,6 +5,8 @@ import { parseAddress } from '../../static/js/core/address/address.js';
 import { runs, translator } from '../../static/js/core/i18n.js';
 import { identities, seen } from '../../static/js/core/identity.js';
 import { hasOutline } from '../../static/js/core/scenario/outline.js';
+import { MOST_BYTES } from '../../static/js/core/text/notation.js';
+import { MAX_DEPTH, MAX_KEY_LENGTH } from '../../static/js/core/text/text-tree.js';
 
 /** @type {Record<string, (given: any) => any>} */
 const ANSWERS = {
@@ -12,6 +14,7 @@ const ANSWERS = {
   runs: (numbers) => runs(numbers),
   seen: (name) => seen(name),
   identities: (names) => [...identities(names.map((/** @type {string} */ req_id) => ({ req_id }))).entries()],
+  limits: () => ({ ...MOST_BYTES, depth: MAX_DEPTH, key: MAX_KEY_LENGTH }),
   outline: (document) => hasOutline(document),
   address: (search) => {
     const { s, example, lang } = parseAddress(search);

@@ -19,7 +19,7 @@ import { pointerKeys } from '../scenario/edits.js';
 /** As the server: deeper is no scenario, but an attempt on the reader. */
 export const MAX_DEPTH = 64;
 /** As the server: a longer key is none that it knows. */
-const MAX_KEY_LENGTH = 1024;
+export const MAX_KEY_LENGTH = 1024;
 /** Half of a character, which no text can hold. */
 const HALF = /[\ud800-\udfff]/u;
 
