@@ -103,7 +103,7 @@ function renaming(gallery, { t }, { id, title }) {
   const done = (/** @type {string | null} */ text) => {
     if (gallery.naming !== id) return; // the field was left because it went
     gallery.naming = '';
-    if (text === null || text.trim() === title) gallery.redraw(`[data-draft="${id}"] [data-act=rename]`);
+    if (text === null || text.trim() === title) gallery.redraw(`[data-draft="${CSS.escape(id)}"] [data-act=rename]`);
     else say(gallery, 'draft', { kind: 'rename', id, title: text.trim() });
   };
   const key = (/** @type {KeyboardEvent} */ event) => {
