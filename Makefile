@@ -32,11 +32,12 @@ bench: ## Print figures of speed, as ratios taken in one run
 	@$(python) -m tests.bench_links
 	@$(python) -m tests.bench_page
 
-format: ## Lay the code out: Python, JavaScript, style sheets
+format: ## Lay the code out, and write the list of files in CONTRIBUTING.md
 	@$(setup) test
 	@$(python) -m ruff check --quiet --fix-only --select I .
 	@$(python) -m ruff format .
 	@tests/js/node_modules/.bin/biome format --write .
+	@$(python) .make/files.py
 
 clean: ## Remove what the other targets made
 	@rm -rf .venv tests/js/node_modules .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

@@ -16,6 +16,7 @@ check lint .venv/bin/python -m ruff check --quiet .
 check types .venv/bin/python -m mypy
 check imports .venv/bin/lint-imports --no-logo
 check javascript tests/js/node_modules/.bin/tsc -p tests/js/tsconfig.json
+check files .venv/bin/python .make/files.py --check
 check architecture .venv/bin/python -m pytest -q tests/test_architecture.py
 
 [ -z "$failed" ] || { echo "Failed:$failed" >&2; exit 1; }

@@ -187,6 +187,11 @@ TERMS: dict[str, Term] = {
     "kv_block_num_filled": Term("waste num_computed_tokens_after"),
     "kv_block_num_written": Term("slot_mappings rejection"),
     "kv_block_num_readable": Term("seq_lens sliding-window"),
+    "kv_block_num_holders": Term("kv_block_ids prefix-cache-hit kv_block_is_first_holder"),
+    "kv_block_is_first_holder": Term("kv_block_num_holders kv_block_rows"),
+    "kv_block_num_loaded": Term("prefix-cache-hit kv_block_num_filled kv_block_computed_begin"),
+    "kv_block_computed_begin": Term("kv_block_num_loaded kv_block_computed_end"),
+    "kv_block_computed_end": Term("kv_block_num_loaded kv_block_computed_begin"),
     "stale_block_ids": Term("stale-tail block-pool stale_block_req_ids"),
     "stale_block_req_ids": Term("stale_block_ids req_id"),
     # Update

@@ -8,17 +8,22 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import orjson
 
-Language = Literal["en", "zh"]
-LANGUAGES: tuple[Language, ...] = get_args(Language)
+Language = str  # a code: the name of a catalogue, as in addresses
 DEFAULT_LANGUAGE: Language = "en"
 
 Translate = Callable[[str, Mapping[str, Any]], str]  # (key, params) -> sentence
 
 _LOCALES = Path(__file__).parent / "locales"
+# The default, then the others: a catalogue is all that a language takes. `language.name` is its own name for itself,
+# `language.tag` what HTML calls it (BCP 47), `language.locale` what Open Graph does.
+LANGUAGES: tuple[Language, ...] = (
+    DEFAULT_LANGUAGE,
+    *sorted(path.stem for path in _LOCALES.glob("*.json") if path.stem != DEFAULT_LANGUAGE),
+)
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|{}]+)\|([^|{}]+))?\}")
 
@@ -30,15 +35,22 @@ def catalogue(language: Language) -> dict[str, str]:
     return sentences
 
 
+def group_digits(value: int) -> str:
+    """847872 -> "847,872", as in static/js/core/i18n.js. Four digits stay together: ids are read as names."""
+    return f"{value:,}" if abs(value) >= 10_000 else str(value)
+
+
 def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
-    """The sentence of a key with its placeholders filled in; whole numbers get thousands separators.
+    """The sentence of a key with its placeholders filled in; whole numbers get separators.
 
     A key with a `.one` twin uses it where the parameter `n`, or the number `value`, is 1, as in static/js/core/i18n.js.
     """
 
     def fill(match: re.Match[str]) -> str:
-        value = params.get(match[1], match[0])
-        text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        if match[1] not in params:
+            return match[0]
+        value = params[match[1]]
+        text = "?" if value is None else group_digits(value) if type(value) is int else str(value)
         if _RIGHT_TO_LEFT.search(text):
             text = f"\u2068{text}\u2069"  # a name written from right to left keeps its direction to itself
         return f"{text} {match[2] if value == 1 else match[3]}" if match[2] else text
@@ -51,6 +63,11 @@ def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
 def translator(language: Language) -> Translate:
     """`translate` for one language."""
     return functools.partial(translate, language)
+
+
+def tag_of(language: Language) -> str:
+    """What HTML and HTTP call a language: its BCP 47 tag."""
+    return catalogue(language)["language.tag"]
 
 
 def pick_language(explicit: str | None, accept_language: str | None) -> Language:

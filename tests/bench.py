@@ -17,8 +17,10 @@ from fastapi.testclient import TestClient
 
 from app.examples import examples
 from app.main import create_app
-from app.pipeline.input_batch import flatten, prepare_batch
-from app.pipeline.runner import Runner, SchedulerOutput
+from app.pipeline import runner as stages
+from app.pipeline.record import StepContext
+from app.pipeline.runner import Runner
+from app.pipeline.scheduler_output import SchedulerOutput
 from app.scenario import load_plan
 from app.trace.trace import make_runner, scheduler_output
 
@@ -66,18 +68,27 @@ def seconds(work: Callable[[], Any], repeats: int = 15) -> float:
     return median(times)
 
 
+MAPPING_STAGES = (
+    stages.prepare_batch,
+    stages.dispatch,
+    stages.flatten,
+    stages.gather_block_tables,
+    stages.compute_slot_mappings,
+)
+
+
 def pipeline_mapping(runner: Runner, scheduled: SchedulerOutput) -> Callable[[], list[torch.Tensor]]:
     """The step's mapping on our pipeline; it leaves the state as it was, so it can be repeated."""
 
     @torch.inference_mode()  # as a trace runs it
     def work() -> list[torch.Tensor]:
-        batch = prepare_batch(runner.states, scheduled.num_scheduled_tokens, {}, 0)
-        padding = runner.dispatcher.dispatch(batch.shape)
-        flat = flatten(runner.states, batch, padding, runner.config.cp)
-        runner.block_tables.gather_block_tables(batch.idx_mapping, runner.states.num_computed_tokens, batch.num_reqs)
-        slots = runner.block_tables.compute_slot_mappings(flat.req_state_idx, flat.positions)
-        tables = [group.input_block_table for group in runner.block_tables.groups]
-        return [flat.query_start_loc, flat.seq_lens, flat.positions, flat.input_ids, *(s.slot_ids for s in slots), *tables]
+        step = StepContext(scheduled)
+        for stage in MAPPING_STAGES:
+            stage(runner, step)
+        slot_ids = [slots.slot_ids for slots in step.slots]
+        tables = [table.input_block_table for table in runner.input_block_tables]
+        flat = step.flat
+        return [flat.query_start_loc, flat.seq_lens, flat.positions, flat.input_ids, *slot_ids, *tables]
 
     return work
 
@@ -88,8 +99,8 @@ def numpy_mapping(runner: Runner, scheduled: SchedulerOutput) -> Callable[[], li
     num_computed = states.num_computed_tokens.numpy()
     prefill_len, last_sampled = states.prefill_len.numpy(), states.last_sampled_tokens.numpy()
     base = np.zeros(len(num_computed), dtype=np.int64)
-    tables = [group.block_table.numpy() for group in runner.block_tables.groups]
-    num_blocks = [group.num_blocks.numpy() for group in runner.block_tables.groups]
+    tables = [table.block_table.numpy() for table in runner.block_tables]
+    num_blocks = [table.num_blocks.numpy() for table in runner.block_tables]
     gathered = [np.zeros_like(table) for table in tables]
     columns = np.arange(tables[0].shape[1])
 
@@ -123,7 +134,7 @@ def loop_mapping(runner: Runner, scheduled: SchedulerOutput) -> Callable[[], lis
     num_computed = states.num_computed_tokens.tolist()
     tables = [
         [row[:length] for row, length in zip(group.block_table.tolist(), group.num_blocks.tolist(), strict=True)]
-        for group in runner.block_tables.groups
+        for group in runner.block_tables
     ]
 
     def work() -> list[Any]:
@@ -150,7 +161,9 @@ def main() -> None:
     plan = load_plan(scenario)
     runner = make_runner(plan, torch.device("cpu"))
     scheduled = scheduler_output(plan.steps[0])
-    runner.update_pool(scheduled)
+    entering = StepContext(scheduled)
+    for stage in stages.STAGES[: stages.STAGES.index(stages.snapshot_pool)]:
+        stage(runner, entering)
     ours, theirs = pipeline_mapping(runner, scheduled), numpy_mapping(runner, scheduled)
     output = ours()
     for our, their in zip(output[4:6], theirs()[4:6], strict=True):

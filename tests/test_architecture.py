@@ -23,11 +23,16 @@ IMPORT = re.compile(r"""\b(?:import|export)\b(?:[\s\w$*{},]*?\bfrom)?\s*\(?\s*["
 COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
 
 
-def test_the_pipeline_imports_torch_and_the_standard_library_only() -> None:
+def test_the_rules_import_the_standard_library_only() -> None:
+    for module in imports_of(ROOT / "app" / "rules.py"):
+        assert module.partition(".")[0] in sys.stdlib_module_names, f"app/rules.py imports {module}"
+
+
+def test_the_pipeline_imports_torch_the_rules_and_the_standard_library_only() -> None:
     allowed = sys.stdlib_module_names | {"torch"}
     for path in sorted((ROOT / "app" / "pipeline").rglob("*.py")):
         for module in imports_of(path):
-            is_ours = module == "app.pipeline" or module.startswith("app.pipeline.")
+            is_ours = module in ("app.rules", "app.pipeline") or module.startswith("app.pipeline.")
             assert is_ours or module.partition(".")[0] in allowed, f"{path.relative_to(ROOT)} imports {module}"
 
 
@@ -56,6 +61,13 @@ def test_core_is_pure() -> None:
 def test_ui_does_not_fetch() -> None:
     for path in sorted((JS / "ui").rglob("*.js")):
         assert not re.search(r"\bfetch\s*\(|XMLHttpRequest", code_of(path)), path.relative_to(JS)
+
+
+def test_messages_are_said_in_one_way() -> None:
+    """`say` of ui/view.js knows every message and what it carries; an event made by hand is one that nobody checks."""
+    for path in sorted(JS.rglob("*.js")):
+        if path != JS / "ui" / "view.js":
+            assert "new CustomEvent" not in code_of(path), path.relative_to(JS)
 
 
 def code_of(path: Path) -> str:

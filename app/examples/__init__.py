@@ -69,7 +69,7 @@ class Example:
 def examples() -> dict[str, Example]:
     """All examples by name, in the order in which a reader should meet them."""
     return {
-        name: _load(name, {language: group[language] for language in LANGUAGES})
+        name: _load(name, {language: group.get(language, group[DEFAULT_LANGUAGE]) for language in LANGUAGES})
         for group in _read("groups")
         for name in group["examples"]
     }
@@ -83,7 +83,7 @@ def _load(name: str, group: Mapping[Language, str]) -> Example:
         step["num_scheduled_tokens"] = [list(pair) for pair in step.get("num_scheduled_tokens", {}).items()]
     words: dict[Language, dict[str, str]] = {}
     for language in LANGUAGES:
-        said = {**scenario, **document} if language == DEFAULT_LANGUAGE else document[language]
+        said = document.get(language, {**scenario, **document})  # in English where there is no other
         words[language] = {"group": group[language], **{word: said[word] for word in _WORDS}}
     return Example(name, scenario, document["place"], words)
 

@@ -1,13 +1,15 @@
 """CUDA-graph dispatch: to which captured shape a step is padded.
 
 In: the shape of a batch. Out: a mode and the padded counts. A graph replays fixed shapes, so a step that runs as one is
-padded up to it. Mirrors `CudaGraphManager` in vllm/v1/worker/gpu/cudagraph_utils.py.
+padded up to it. Mirrors `CudaGraphManager` and `BatchExecutionDescriptor` in vllm/v1/worker/gpu/cudagraph_utils.py.
 """
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from app.pipeline.input_batch import BatchShape
 
 CudaGraphMode = Literal["NONE", "PIECEWISE", "FULL"]  # what a step runs as
 ConfiguredMode = Literal["NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_AND_PIECEWISE"]
@@ -17,27 +19,17 @@ ConfiguredMode = Literal["NONE", "PIECEWISE", "FULL", "FULL_DECODE_ONLY", "FULL_
 class CapturedGraph:
     """One captured shape."""
 
-    mode: CudaGraphMode
+    cg_mode: CudaGraphMode
     num_tokens: int
     num_reqs: int | None  # None: requests are not padded (piecewise)
-    uniform_query_len: int | None = None  # the one count every row must have (uniform decode)
+    uniform_token_count: int | None = None  # the one count every row must have (uniform decode)
 
 
 @dataclass(frozen=True)
-class BatchShape:
-    """What dispatch looks at."""
+class BatchExecutionDescriptor:
+    """What a step is dispatched as."""
 
-    num_reqs: int
-    num_tokens: int
-    uniform_query_len: int | None  # the count all rows share, None if they differ
-    decode_graph_eligible: bool  # no row prefills, except rows that prefill one new token over existing context
-
-
-@dataclass(frozen=True)
-class Padding:
-    """What a step runs as."""
-
-    mode: CudaGraphMode
+    cg_mode: CudaGraphMode
     num_reqs_padded: int
     num_tokens_padded: int
 
@@ -65,19 +57,19 @@ class CudaGraphDispatcher:
             general = [CapturedGraph("FULL", size, min(size, max_num_reqs)) for size in sizes]
         self.candidates = (uniform, general)  # in the order they are tried, each by rising num_tokens
 
-    def dispatch(self, batch: BatchShape) -> Padding:
+    def dispatch(self, batch: BatchShape) -> BatchExecutionDescriptor:
         """Pick the first graph that fits; in each list only the smallest one with enough tokens is looked at."""
         for graphs in self.candidates:
             place = bisect_left(graphs, batch.num_tokens, key=lambda graph: graph.num_tokens)
             if place < len(graphs) and _fits(graphs[place], batch):
                 graph = graphs[place]
-                return Padding(graph.mode, graph.num_reqs or batch.num_reqs, graph.num_tokens)
-        return Padding("NONE", batch.num_reqs, batch.num_tokens)
+                return BatchExecutionDescriptor(graph.cg_mode, graph.num_reqs or batch.num_reqs, graph.num_tokens)
+        return BatchExecutionDescriptor("NONE", batch.num_reqs, batch.num_tokens)
 
 
 def _fits(graph: CapturedGraph, batch: BatchShape) -> bool:
     if graph.num_reqs is not None and graph.num_reqs < batch.num_reqs:
         return False
-    if graph.uniform_query_len is None:
+    if graph.uniform_token_count is None:
         return True
-    return graph.uniform_query_len == batch.uniform_query_len and batch.decode_graph_eligible
+    return graph.uniform_token_count == batch.uniform_token_count and batch.decode_graph_eligible

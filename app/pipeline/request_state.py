@@ -100,8 +100,8 @@ class RequestState:
         self.draft_tokens[req_state_idx] = 0
         self.all_token_ids.bind(req_state_idx, request_idx)
         has_computed = (num_computed_tokens > 0) & (num_computed_tokens <= prefill_len)  # [num_staged]
-        rows, last = req_state_idx[has_computed], staged[:, 4][has_computed] - 1
-        self.last_sampled_tokens[rows] = self.all_token_ids[rows, last]
+        continued, last_position = req_state_idx[has_computed], staged[:, 4][has_computed] - 1
+        self.last_sampled_tokens[continued] = self.all_token_ids[continued, last_position]
         self._staged.clear()
 
     def set_draft_tokens(self, req_state_idx: Tensor, draft_idx: Tensor, token_ids: Tensor) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-TOKEN_ID_MODULUS = 2**31 - 1
+from app.rules import TOKEN_ID_MODULUS
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,17 @@ class AllTokenIds:
     def __getitem__(self, index: tuple[Tensor, Tensor]) -> Tensor:
         """Token ids [n] int32 at `(req_state_idx [n], positions [n])`."""
         req_state_idx, positions = index
-        request_idx = self._request_idx[req_state_idx]  # [n]
-        in_head = positions < self._head_len[request_idx]  # [n]
-        behind = positions - self._tail_position[request_idx]  # [n] place among the stored outputs
-        address = torch.where(in_head, self._head_start[request_idx] + positions, self._tail_start[request_idx] + behind)
+        request_idx = self._request_idx.index_select(0, req_state_idx)  # [n]
+
+        def of_request(values: Tensor) -> Tensor:
+            return values.index_select(0, request_idx)  # [n]
+
+        in_head = positions < of_request(self._head_len)  # [n]
+        behind = positions - of_request(self._tail_position)  # [n] place among the stored outputs
+        address = torch.where(in_head, of_request(self._head_start) + positions, of_request(self._tail_start) + behind)
         is_stored = in_head | (behind >= 0)  # [n]
-        by_rule = (self._base[request_idx] + positions) % TOKEN_ID_MODULUS  # [n]
-        return torch.where(is_stored, self._stored_ids[address * is_stored], by_rule.to(torch.int32))
+        by_rule = (of_request(self._base) + positions) % TOKEN_ID_MODULUS  # [n]
+        return torch.where(is_stored, self._stored_ids.index_select(0, address * is_stored), by_rule.to(torch.int32))
 
     def __setitem__(self, index: tuple[Tensor, Tensor], token_ids: Tensor) -> None:
         """Store sampled `token_ids` [n] at `(req_state_idx [n], positions [n])`, all of them output positions."""

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import UNKNOWN_BLOCK, is_local_token
+from app.rules import NULL_BLOCK
 from app.trace.counts.pool_history import RowHistory
 from app.trace.step import StepTensors
 
@@ -42,12 +42,11 @@ def check_step(step: StepTensors, history: RowHistory, num_blocks: int) -> list[
 
 
 def _batch_checks(step: StepTensors) -> Iterator[Check]:
-    batch, flat, padding, pool = step.record.batch, step.record.flat, step.record.padding, step.record.pool
-    assert batch is not None and flat is not None and padding is not None
+    batch, flat, pool = step.batch, step.flat, step.record.pool
     rows = batch.idx_mapping
     num_reqs = batch.num_reqs
 
-    live = set(step.runner.states.req_id_to_index.values())
+    live = set(step.req_id_to_index.values())
     seen: set[int] = set()
     strangers: list[Cell] = []
     for batch_idx, row in enumerate(rows.tolist()):
@@ -75,20 +74,14 @@ def _batch_checks(step: StepTensors) -> Iterator[Check]:
 
 
 def _slot_checks(step: StepTensors) -> Iterator[Check]:
-    flat = step.record.flat
-    assert flat is not None
-    is_local = is_local_token(flat.positions, step.runner.config.cp)
     repeated: list[Cell] = []
     num_slots = 0
     num_unknown = 0
-    for group, (slots, is_covered) in enumerate(zip(step.record.slots, step.is_covered, strict=True)):
-        is_known = (slots.block_numbers != UNKNOWN_BLOCK) & is_local
-        if is_covered is not None:
-            is_known = is_known & is_covered
-        places = is_known.nonzero().squeeze(1)
+    for group, slots in enumerate(step.slots):
+        places = slots.has_slot.nonzero().squeeze(1)
         slot_ids = slots.slot_ids[places]
         num_slots += len(slot_ids)
-        num_unknown += int(is_local.sum()) - len(slot_ids)
+        num_unknown += int(slots.is_local.sum()) - len(slot_ids)
         order = slot_ids.argsort(stable=True)
         in_order = slot_ids[order]
         same = in_order[1:] == in_order[:-1]  # with the slot before
@@ -103,25 +96,27 @@ def _block_checks(step: StepTensors, history: RowHistory, num_blocks: int) -> It
     """Ids in the tables of live rows: in range, not the null block, owned once."""
     outside: list[Cell] = []
     null: list[Cell] = []
-    live = step.live_rows
-    num_computed = step.record.pool.num_computed_tokens[live]  # [num_live]
+    num_computed = step.record.pool.num_computed_tokens  # [max_num_reqs]
+    is_live = torch.zeros_like(num_computed, dtype=torch.bool)  # [max_num_reqs]
+    is_live[step.live_rows] = True
     for group, table in enumerate(step.tables):
-        block_table = table.block_table[live]  # [num_live, columns]
-        columns = torch.arange(block_table.shape[1], dtype=torch.int32, device=live.device)
-        is_held = columns < table.num_blocks[live][:, None]
-        is_below_window = columns < table.num_null_blocks(num_computed)[:, None]
+        block_ids = table.block_table.values  # [num_entries], as the next five
+        rows, columns = table.block_table.row_idx, table.block_table.column_idx
+        is_held = is_live[rows] & (columns < table.num_blocks[rows])
+        is_below_window = columns < table.num_null_blocks(num_computed)[rows]
         for cells, is_wrong in (
-            (outside, is_held & (block_table >= num_blocks)),
-            (null, is_held & (block_table == 0) & ~is_below_window),
+            (outside, is_held & (block_ids >= num_blocks)),
+            (null, is_held & (block_ids == NULL_BLOCK) & ~is_below_window),
         ):
-            at_row, at_column = is_wrong.nonzero(as_tuple=True)
-            places = zip(live[at_row].tolist(), at_column.tolist(), strict=True)
+            places = zip(rows[is_wrong].tolist(), columns[is_wrong].tolist(), strict=True)
             cells += [("block_tables", (group, row, column)) for row, column in places]
     yield Check("block_ids_in_range", {"num_blocks": num_blocks, "last": num_blocks - 1}, outside)
     yield Check("null_block_unowned", {}, null)
     ids = step.kv_blocks.block_ids  # sorted
     num_owned = int((ids[1:] != ids[:-1]).sum()) + (1 if len(ids) else 0)
     yield Check("blocks_owned_once", {"num_blocks": num_owned}, _owned_twice(step, history))
+    if step.kv_blocks.has_loaded:
+        yield Check("hit_loaded", {"num_slots": sum(total.num_loaded for total in step.kv_blocks.totals)})
 
 
 def _owned_twice(step: StepTensors, history: RowHistory) -> list[Cell]:

@@ -142,7 +142,7 @@ def evaluate(tree: Tree, variables: Mapping[str, Any], scope: Scope) -> Any:
             return evaluate(inner, variables, scope)
         case ["find", space, inner]:
             value, cells = evaluate(inner, variables, scope), scope.arrays.get(space, [])
-            return cells.index(value) if value in cells else None
+            return cells.index(value) if value is not None and value in cells else None
         case ["bisect", space, inner]:
             value = evaluate(inner, variables, scope)
             return None if value is None else bisect_right(scope.arrays[space], value) - 1

@@ -124,6 +124,7 @@ class Space:
     holds: str | None = None  # the index space that its values lie in, None if they are counts, ids or flags
     exactness: Exactness = "exact"
     is_key: bool = False  # its line stays when its stage is not the one at hand
+    is_own: bool = False  # vLLM keeps it in another form: the name is ours; so it is where `vllm` is None
     is_answer: bool = False  # a class works it out by hand: a worksheet leaves it blank
     is_detail: bool = False  # no line of its own in the tables of its stage
     exists: "Callable[[StepTensors], bool]" = _always  # whether a step has it
@@ -143,6 +144,7 @@ class Space:
             "exactness": self.exactness,
             "is_key": self.is_key,
             "is_detail": self.is_detail,
+            "is_own": self.is_own or self.vllm is None,
             "source": self.source.describe(),
             "vllm": None if self.vllm is None else {"file": self.vllm[0], "symbol": self.vllm[1]},
             "cases": [case.describe() for case in self.cases],

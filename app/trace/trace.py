@@ -4,7 +4,7 @@ In: a `Plan` and a window of steps. Out: the JSON-like document of the HTTP API.
 steps before the window only advance the state, steps behind it are not run.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -12,10 +12,14 @@ import torch
 
 from app.errors import Fault, ScenarioError
 from app.i18n import Translate
-from app.pipeline.block_tables import PAD_SLOT_ID, UNKNOWN_BLOCK, ContextParallel
+from app.pipeline.block_tables import GroupConfig
+from app.pipeline.context_parallel import ContextParallel
 from app.pipeline.kv_cache import ITEM_SIZES, KVCacheLayout
-from app.pipeline.runner import GroupConfig, NewRequest, Runner, RunnerConfig, SchedulerOutput, StepRecord
+from app.pipeline.record import StepRecord
+from app.pipeline.runner import Runner, RunnerConfig
+from app.pipeline.scheduler_output import NewRequest, SchedulerOutput
 from app.pipeline.token_ids import RequestTokens
+from app.rules import PAD_SLOT_ID, UNKNOWN_BLOCK
 from app.scenario.format.model import Config
 from app.scenario.plan.plan import Admission, Plan, PlannedStep
 from app.trace.checks import MAX_CELLS, Check, check_step
@@ -135,26 +139,23 @@ def _run_window(
     plan: Plan, runner: Runner, layout: KVCacheLayout, translate: Translate, first: int, last: int
 ) -> list[dict[str, Any]]:
     config = plan.scenario.config
-    history = PoolHistory(config.max_num_reqs)
-    history.enter(plan.initial, runner)
+    history = PoolHistory(plan)
+    history.enter(plan.initial, runner.states.req_id_to_index)
     steps: list[dict[str, Any]] = []
     num_values = 0
     for index, planned in enumerate(plan.steps[: last + 1]):
         scheduled = scheduler_output(planned)
-        rows_before = dict(runner.states.req_id_to_index)
-        history.before_step(planned, runner)
         if index < first:
-            runner.advance(scheduled)
-            history.after_step(planned, runner)
+            history.after_step(planned, runner.advance(scheduled))
             continue
         record = runner.step(scheduled)
-        history.after_step(planned, runner)
-        step = prepare_step(runner, record, planned, plan.scenario, layout, history)
+        history.after_step(planned, record.changes)
+        step = prepare_step(record, planned, plan.scenario, layout, history)
         num_values += count_values(step)
         if num_values > MAX_VALUES:
             raise _too_large(first, index - 1)
         checks = check_step(step, history.rows, config.num_blocks)
-        steps.append(_describe_step(index, step, config, rows_before, checks, translate))
+        steps.append(_describe_step(index, step, config, checks, translate))
     return steps
 
 
@@ -176,21 +177,21 @@ def _too_large(first: int, last_that_fits: int) -> ScenarioError:
 
 
 def _describe_step(
-    index: int, step: StepTensors, config: Config, rows_before: dict[str, int], checks: Sequence[Check], translate: Translate
+    index: int, step: StepTensors, config: Config, checks: Sequence[Check], translate: Translate
 ) -> dict[str, Any]:
     record = step.record
-    batch, padding = record.batch, record.padding
+    batch, batch_desc = record.batch, record.batch_desc
     return {
         "index": index,
         "num_reqs": batch.num_reqs if batch else 0,
         "num_tokens": batch.num_tokens if batch else 0,
-        "num_reqs_padded": padding.num_reqs_padded if padding else 0,
-        "num_tokens_padded": padding.num_tokens_padded if padding else 0,
-        "cudagraph_mode": padding.mode if padding else "NONE",
+        "num_reqs_padded": batch_desc.num_reqs_padded if batch_desc else 0,
+        "num_tokens_padded": batch_desc.num_tokens_padded if batch_desc else 0,
+        "cudagraph_mode": batch_desc.cg_mode if batch_desc else "NONE",
         "req_ids": list(batch.req_ids) if batch else [],
         "req_id_to_index": dict(step.req_id_to_index),
         "free_indices": list(step.free_indices),
-        "events": _events(step.planned, record, step.req_id_to_index, rows_before),
+        "events": _events(step.planned, record),
         "kv_cache": measure_usage(step, config),
         "sentences": {stage.name: stage.sentence(step, translate) for stage in _stages_of(step) if stage.sentence},
         "spaces": {
@@ -228,13 +229,12 @@ def _describe_check(check: Check, translate: Translate) -> dict[str, Any]:
     }
 
 
-def _events(
-    planned: PlannedStep, record: StepRecord, rows: Mapping[str, int], rows_before: Mapping[str, int]
-) -> list[dict[str, Any]]:
+def _events(planned: PlannedStep, record: StepRecord) -> list[dict[str, Any]]:
     """What happened to the pool, in order."""
+    rows = record.pool.req_id_to_index
     events: list[dict[str, Any]] = [
-        {"kind": "remove_request", "req_id": req_id, "req_state_idx": rows_before[req_id], "reason": reason}
-        for req_id, reason in planned.removed
+        {"kind": "remove_request", "req_id": left.req_id, "req_state_idx": left.req_state_idx, "reason": reason}
+        for left, (_, reason) in zip(record.changes.removed, planned.removed, strict=True)
     ]
     events += [
         {
@@ -293,6 +293,7 @@ def _constants(config: Config, layout: KVCacheLayout) -> dict[str, Any]:
         "bytes_per_slot": layout.bytes_per_slot,
         "group_names": [group.name for group in groups],
         "block_size": [group.block_size for group in groups],
+        "lcm_block_size": config.lcm_block_size,
         "sliding_window": [group.sliding_window for group in groups],
     }
 

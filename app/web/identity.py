@@ -53,9 +53,13 @@ def seen(name: str) -> str:
     """A name as it can be seen: blanks at its ends are drawn, and so is all of a name that is nothing else."""
     if all(_is_blank(one) for one in name):
         return BLANK * len(name)
-    start = len(name) - len(name.lstrip())
-    end = len(name) - len(name.rstrip())
-    return BLANK * start + name.strip() + BLANK * end
+    start = next(place for place, one in enumerate(name) if not _is_space(one))
+    end = next(place for place, one in enumerate(reversed(name)) if not _is_space(one))
+    return BLANK * start + name[start : len(name) - end] + BLANK * end
+
+
+def _is_space(one: str) -> bool:
+    return one.isspace() or one == "\ufeff"
 
 
 def _is_blank(one: str) -> bool:

@@ -8,6 +8,7 @@ import { Api } from './page/api.js';
 import { ChartsControl } from './page/features/charts.js';
 import { parseAddress, formatAddress } from './core/address/address.js';
 import { translator } from './core/i18n.js';
+import { formatOf } from './core/scenario/format.js';
 import { Schema } from './core/trace/schema.js';
 import { sentenceAt } from './core/trace/summary.js';
 import { cellKey, parseCellKey } from './core/trace/trace.js';
@@ -69,6 +70,7 @@ const lighting = new Lighting(root);
 const bench = new Workbench({
   api: new Api(boot.root, boot.lang),
   schema: new Schema(embedded('pw-schema')),
+  format: formatOf(embedded('pw-format')),
   t,
   lang: boot.lang,
   mode: parseAddress(location.search).view ?? 'board',
@@ -101,7 +103,7 @@ function draw(view) {
   share.draw();
   drawEditors(view);
   drawState(root, view);
-  light();
+  light(view);
   writeAddress();
   announce(view);
   presenter.draw(view);
@@ -153,17 +155,19 @@ function bringIntoSight(view) {
   showElement(root.querySelector('.panel[data-current]'), { block: 'nearest', behavior });
 }
 
-function light() {
+/** @param {View} view */
+function light(view) {
   const now = bench.light();
   coordinates = now.coordinates;
-  lighting.show(now.links, now.lit, coordinates, bench.pin ? cellKey(bench.pin.space, bench.pin.at) : null);
+  const pinned = bench.pin ? cellKey(bench.pin.space, bench.pin.at) : null;
+  lighting.show(now.links, now.lit, coordinates, pinned, presenter.asked(view));
   const lines = /** @type {any} */ (document.querySelector('pw-lines'));
   if (lines) lines.lit = new Set(coordinates.batch_idx === undefined ? [] : [coordinates.batch_idx]);
 }
 
 /** One sentence for each step and stage, and one for what is pinned there. @param {View} view */
 function announce(view) {
-  const isKeptBack = presenter.isKeptBack(view); // its sentence is told when the answer is
+  const isKeptBack = presenter.asked(view) !== null; // its sentence is told when the answer is
   const place = `${view.index}|${view.stage}|${isKeptBack}|${view.faults.map(({ message }) => message).join()}`;
   const pin = pinSentence(view);
   const isPinned = pin !== pinSaid && view.mode !== 'present'; // a room is not told what it is asked
@@ -274,7 +278,7 @@ function lookedElsewhere() {
 function drawLook() {
   asked = false;
   const view = bench.view();
-  light();
+  light(view);
   const inspector = /** @type {any} */ (document.querySelector('pw-inspector'));
   keepFocus(() => (inspector.view = view));
   reveal(view);

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Frame, Page, expect
 
 from tests.browser.conftest import NewPage
+from tests.browser.stages import stages_of, title_of
 
 HOST = """<!doctype html><title>A course</title><script>
 var heard = []; // what the frame says, with where it says it from
@@ -66,7 +67,8 @@ def hears(host: Page, message: dict[str, Any]) -> None:
     )
 
 
-def test_a_page_around_steers_the_frame(host: Page, live_server: str) -> None:
+def test_a_page_around_steers_the_frame(host: Page, live_server: str, page: Page) -> None:
+    after = stages_of(page).after("flatten")
     entries = host.evaluate("history.length")
     host.evaluate("document.body.style.paddingTop = '2000px'")  # it answers where nobody sees it yet
     query = "?view=embed&example=worked-example&step=1&stage=batch&steps=1-1"
@@ -119,7 +121,7 @@ def test_a_page_around_steers_the_frame(host: Page, live_server: str) -> None:
     # Keys work where the keyboard is, and the page around keeps its history.
     frame.locator("[data-next]").focus()
     host.keyboard.press("ArrowRight")
-    hears(host, {"type": "pagewalk:step", "step": 1, "stage": "block-tables", "pin": None})
+    hears(host, {"type": "pagewalk:step", "step": 1, "stage": after, "pin": None})
     assert host.evaluate("history.length") == entries
     assert frame.evaluate("location.search") == query
     assert host.evaluate("scrollY") == 0
@@ -129,11 +131,11 @@ def test_a_page_around_steers_the_frame(host: Page, live_server: str) -> None:
     assert [message["type"] for _, message in host.evaluate("heard")[before:]] == ["pagewalk:ready", "pagewalk:step"]
 
     full = frame.locator("[data-full-view]")
-    expect(full).to_have_attribute("href", "/?example=worked-example&step=1&stage=block-tables")
+    expect(full).to_have_attribute("href", f"/?example=worked-example&step=1&stage={after}")
     assert (full.get_attribute("target"), full.get_attribute("rel")) == ("_blank", "noopener")
     with host.context.expect_page() as opened:
         full.click()
-    expect(opened.value.locator(".panel[data-current] h2").first).to_have_text("Block tables")
+    expect(opened.value.locator(".panel[data-current] h2").first).to_have_text(title_of(after))
 
 
 def test_others_may_frame_the_embed_view_alone(host: Page, live_server: str, page: Page) -> None:
@@ -179,17 +181,18 @@ def test_a_frame_is_read_only_and_fits(new_page: NewPage) -> None:
 
 
 def test_a_range_of_steps_is_kept_to(page: Page) -> None:
+    stages = stages_of(page)
     step = page.locator(".embed-line .step")
     notices = page.locator("pw-notices")
     kept = {"0-0": ("Step 0", ""), "7-9": ("Step 1", "Only step 1 is shown here.")}  # there are two: 7 becomes the last
     for steps, (shown, said) in kept.items():
-        page.goto(f"/?view=embed&stage=schedule&steps={steps}&step=0")
+        page.goto(f"/?view=embed&stage={stages.first}&steps={steps}&step=0")
         expect(step).to_have_text(shown)
         expect(notices).to_contain_text(said)
         expect(page.locator("[data-back]")).to_be_disabled()
         page.keyboard.press("Shift+ArrowLeft")
         page.keyboard.press("ArrowRight")
-        expect(page.locator(".panel[data-current]").last).to_have_attribute("data-stage", "state-pool")
+        expect(page.locator(".panel[data-current]").last).to_have_attribute("data-stage", stages.after(stages.first))
         expect(step).to_have_text(shown)
     page.goto("/?view=embed&steps=1-0")
     expect(notices).to_contain_text("steps")

@@ -34,7 +34,7 @@ def test_a_stage_is_walked_token_by_token(page: Page) -> None:
     expect(page.locator("[data-value]")).to_have_text("704")
     page.keyboard.press("[")
     expect(page.locator("[data-value]")).to_have_text("207")
-    page.keyboard.press("ArrowLeft")
+    page.locator("pw-rail [data-go-stage=block-tables]").click()
     expect(page.locator('[data-stage="block-tables"] [data-element-place]')).to_have_text("batch row 0")
 
 

@@ -120,7 +120,7 @@ def test_without_the_server_the_board_stays(page: Page) -> None:
     open_page(page)
     page.route("**/api/glossary*", lambda route: route.abort())
     page.get_by_role("button", name="Glossary", exact=True).click()
-    expect(page.locator("[data-notice=offline]")).to_be_visible()
+    expect(page.locator("[data-notice=glossary]")).to_be_visible()
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 

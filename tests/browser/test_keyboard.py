@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.scenarios import choose_example
+from tests.browser.stages import stages_of
 
 
 def open_page(page: Page, path: str = "/") -> None:
@@ -34,32 +35,33 @@ def focus_by_tab(page: Page, selector: str, most: int = 120) -> None:
 
 
 def test_arrows_walk_the_stages_and_run_on_into_the_next_step(page: Page) -> None:
-    open_page(page, "/?step=0&stage=kv-cache")
+    stages = stages_of(page)
+    open_page(page, f"/?step=0&stage={stages.before(stages.last)}")
     page.keyboard.press("ArrowRight")
-    expect_place(page, 0, "update")
+    expect_place(page, 0, stages.last)
     page.keyboard.press("ArrowRight")
-    expect_place(page, 1, "schedule")
-    expect(page).to_have_url(re.compile(r"step=1&stage=schedule"))
+    expect_place(page, 1, stages.first)
+    expect(page).to_have_url(re.compile(rf"step=1&stage={stages.first}"))
     page.keyboard.press("ArrowLeft")
-    expect_place(page, 0, "update")
+    expect_place(page, 0, stages.last)
     page.keyboard.press("Shift+ArrowRight")
-    expect_place(page, 1, "update")
+    expect_place(page, 1, stages.last)
     page.keyboard.press("Home")
-    expect_place(page, 0, "schedule")
+    expect_place(page, 0, stages.first)
     page.keyboard.press("ArrowLeft")
-    expect_place(page, 0, "schedule")
+    expect_place(page, 0, stages.first)
     page.keyboard.press("End")
-    expect_place(page, 1, "update")
+    expect_place(page, 1, stages.last)
 
 
 def test_each_stage_is_announced_in_one_sentence(page: Page) -> None:
-    open_page(page, "/?step=1&stage=state-pool")
+    stages = stages_of(page)
+    open_page(page, f"/?step=1&stage={stages.before('batch')}")
     live = page.locator("[data-live]")
     page.keyboard.press("ArrowRight")
     expect(live).to_have_text("Step 1, Batch: B is row 0, A is row 1")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
+    for _ in range(stages.between("batch", "slot-mapping")):
+        page.keyboard.press("ArrowRight")
     expect(live).to_have_text("Step 1, Slot mapping: 9 slots to write: 207, 704–711")
 
 

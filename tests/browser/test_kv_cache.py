@@ -166,3 +166,36 @@ def test_a_pool_of_16_million_blocks_is_summed_up(page: Page) -> None:
     expect(page.locator("[data-inspected]")).to_have_attribute(
         "data-inspected", re.compile(r"(slot_mappings|kv_block_ids)\.")
     )
+
+
+def test_a_shared_block_is_drawn_and_counted_once(page: Page) -> None:
+    open_page(page, "/?example=shared-prefix-blocks&step=1&stage=kv-cache")
+    shared = page.locator(f'{PANEL} [data-block="10"]')
+    expect(shared).to_have_count(1)
+    expect(shared.locator("[data-others]")).to_have_text("+2")
+    expect(page.locator(f'{PANEL} [data-block="20"] [data-others]')).to_have_count(0)
+    row = page.locator("[data-usage-group]")
+    expect(row.locator("[data-slots=held]")).to_contain_text("20")  # 5 blocks of 4
+    expect(row.locator("[data-slots=held]")).to_contain_text("81,920 B")
+    expect(row.locator("[data-slots=filled]")).to_contain_text("15")
+    expect(row.locator("[data-slots=waste]")).to_contain_text("5")
+
+
+def test_loaded_slots_are_told_from_computed_ones(page: Page) -> None:
+    """Y's hit of 11 in blocks of 4 ends inside block 14: 3 slots were loaded, the 4th is written."""
+    scenario = {
+        "version": 1,
+        "config": {"kv_cache_groups": [{"block_size": 4}]},
+        "start_step": 1,
+        "requests": [{"req_id": "X", "prompt_len": 12}, {"req_id": "Y", "prompt_len": 12}],
+        "steps": [
+            {"num_scheduled_tokens": {"X": 12}, "new_block_ids": {"X": [[5, 9, 3]]}},
+            {"num_scheduled_tokens": {"Y": 1}, "num_computed_tokens": {"Y": 11}, "new_block_ids": {"Y": [[5, 9, 14]]}},
+        ],
+    }
+    open_draft(page, scenario)
+    expect(page.locator(f'{PANEL} [data-block="14"] [data-kind="loaded"]')).to_have_count(3)
+    expect(page.locator(f'{PANEL} [data-kind="loaded"]')).to_have_count(3)
+    expect(page.locator("[data-legend=loaded]")).to_contain_text("not computed here")
+    page.locator(f'{PANEL} [data-slot="57"]').hover()  # 14 * 4 + 1
+    expect(page.locator("[data-readout]")).to_contain_text("loaded from outside")

@@ -69,7 +69,8 @@ def test_back_forward_and_reload_find_scenario_step_stage_and_pin(page: Page) ->
     for _ in range(30):  # scrubbing takes the entry over
         page.keyboard.press("Shift+ArrowRight")
         page.keyboard.press("Shift+ArrowLeft")
-    page.keyboard.press("ArrowRight")
+    page.locator("pw-rail [data-go-stage=flatten]").click()
+    page.mouse.move(0, 0)
     is_here("Mine 我的", "0", "flatten", "idx_mapping.1")
     choose_example(page, "a-row-is-recycled")
     expect(title(page)).to_have_text("A row is recycled")

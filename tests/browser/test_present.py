@@ -7,40 +7,44 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.i18n import Language, translate
 from app.scenario.format.link import encode_link
 from tests.browser.conftest import NewPage
+from tests.browser.stages import Stages, stages_of, title_of
 
 ROOM = {"width": 1280, "height": 720}
 
 
-def at_stop(page: Page, number: int, words: str) -> None:
-    expect(page.locator("[data-stop]")).to_have_attribute("data-stop", str(number))
-    expect(page.locator(".talk-line .where")).to_have_text(re.compile(rf"^{words}"))
+def at_stop(page: Page, stages: Stages, step: int, stage: str, lang: Language = "en") -> None:
+    expect(page.locator("[data-stop]")).to_have_attribute("data-stop", str(stages.stop(step, stage)))
+    name = translate(lang, "step.now", {"step": str(step)})
+    expect(page.locator(".talk-line .where")).to_have_text(re.compile(rf"^{name} {title_of(stage, lang)}"))
 
 
 def test_a_whole_talk_without_a_mouse(new_page: NewPage) -> None:
     page = new_page(viewport=ROOM)
-    page.goto("/?view=present&step=0&stage=kv-cache")
-    at_stop(page, 7, "Step 0 KV cache")
+    stages = stages_of(page)
+    page.goto(f"/?view=present&step=0&stage={stages.before(stages.last)}")
+    at_stop(page, stages, 0, stages.before(stages.last))
     for gone in [".masthead h1", "pw-schedule", "pw-inspector", "pw-rail"]:
         expect(page.locator(gone)).to_be_hidden()
     expect(page.get_by_role("heading", level=1)).to_have_text("One decode, one prefill chunk")
 
     page.keyboard.press("PageDown")
-    at_stop(page, 8, "Step 0 Update")
+    at_stop(page, stages, 0, stages.last)
     page.keyboard.press("PageDown")  # on into the next step
-    at_stop(page, 9, "Step 1 Schedule")
+    at_stop(page, stages, 1, stages.first)
     expect(page.locator("pw-plan td.now").first).to_have_text("1")
-    expect(page).to_have_url(re.compile(r"step=1&stage=schedule&view=present"))
+    expect(page).to_have_url(re.compile(rf"step=1&stage={stages.first}&view=present"))
     expect(page.locator("[data-live]")).to_have_text("Step 1, Schedule: 9 tokens of 2 requests")
     page.keyboard.press("PageUp")
-    at_stop(page, 8, "Step 0 Update")
+    at_stop(page, stages, 0, stages.last)
     page.keyboard.press("End")
-    at_stop(page, 16, "Step 1 Update")
+    at_stop(page, stages, 1, stages.last)
     page.keyboard.press("PageDown")  # there is no further one
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("ArrowLeft")
-    at_stop(page, 14, "Step 1 Slot mapping")
+    for _ in range(stages.between("slot-mapping", stages.last)):
+        page.keyboard.press("ArrowLeft")
+    at_stop(page, stages, 1, "slot-mapping")
 
     # Which slot? 12 * 16 + 15 is asked before 207 is told, by nothing on the way there either.
     slots = re.compile(r"\b(?:207|704|711)\b")
@@ -53,7 +57,7 @@ def test_a_whole_talk_without_a_mouse(new_page: NewPage) -> None:
     expect(page.locator("[data-asking]")).to_be_visible()
     assert said() == set()
     page.keyboard.press("PageDown")
-    at_stop(page, 14, "Step 1 Slot mapping")
+    at_stop(page, stages, 1, "slot-mapping")
     assert said() == set()
     page.keyboard.press("]")
     formula = page.locator("[data-formula-bar] .line")
@@ -87,25 +91,25 @@ def test_a_whole_talk_without_a_mouse(new_page: NewPage) -> None:
     assert blank.evaluate("dialog => getComputedStyle(dialog).backgroundColor") == "rgb(0, 0, 0)"
     page.keyboard.press("PageDown")  # any key: it brings the board back, and does nothing else
     expect(blank).to_have_count(0)
-    at_stop(page, 14, "Step 1 Slot mapping")
+    at_stop(page, stages, 1, "slot-mapping")
 
     page.keyboard.press("l")
-    at_stop(page, 14, "第 1 步 槽位映射")
+    at_stop(page, stages, 1, "slot-mapping", "zh")
     expect(page.locator("[data-formula-bar] .line")).to_have_text(re.compile(r"= 207$"))
     expect(page).to_have_url(re.compile(r"pin=slot_mappings\.0\.0&view=present&lang=zh"))
     page.keyboard.press("PageUp")
-    at_stop(page, 13, "第 1 步 块表")
+    at_stop(page, stages, 1, stages.before("slot-mapping"), "zh")
 
     page.keyboard.press("Escape")  # the pin first
     expect(page.locator("[data-formula-bar]")).to_have_count(0)
-    at_stop(page, 13, "第 1 步 块表")
+    at_stop(page, stages, 1, stages.before("slot-mapping"), "zh")
     page.keyboard.press("Escape")
     expect(page.locator(".masthead h1")).to_be_visible()
     expect(page.locator("[data-present]")).to_be_focused()
-    expect(page).to_have_url(re.compile(r"step=1&stage=block-tables&lang=zh"))
+    expect(page).to_have_url(re.compile(rf"step=1&stage={stages.before('slot-mapping')}&lang=zh"))
     page.keyboard.press("PageDown")  # on the board page keys just scroll
     page.keyboard.press("Enter")
-    at_stop(page, 13, "第 1 步 块表")
+    at_stop(page, stages, 1, stages.before("slot-mapping"), "zh")
 
 
 NUMBERS = """() => {
@@ -124,17 +128,18 @@ NUMBERS = """() => {
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_back_row_reads_every_number_of_the_worked_example(new_page: NewPage, lang: str) -> None:
     page = new_page(viewport=ROOM)
-    page.goto(f"/?view=present&step=1&stage=schedule&lang={lang}")
-    for number in range(9, 17):
-        expect(page.locator("[data-stop]")).to_have_attribute("data-stop", str(number))
-        if number == 14:
+    stages = stages_of(page)
+    page.goto(f"/?view=present&step=1&stage={stages.first}&lang={lang}")
+    for stage in stages.names:
+        expect(page.locator("[data-stop]")).to_have_attribute("data-stop", str(stages.stop(1, stage)))
+        if stage == "slot-mapping":
             page.keyboard.press("]")
             expect(page.locator("[data-formula-bar]")).to_be_visible()
         found = page.evaluate(NUMBERS)
-        assert found["least"] >= 22, (number, found)
+        assert found["least"] >= 22, (stage, found)
         assert found["page"] == [0, 0]
-        assert found["below"] <= 1, (number, found)
-        assert found["beside"] == 0, (number, found)
+        assert found["below"] <= 1, (stage, found)
+        assert found["beside"] == 0, (stage, found)
         page.keyboard.press("PageDown")
 
 
@@ -179,7 +184,8 @@ def test_what_is_presented_is_not_edited_and_back_is_the_board(page: Page) -> No
     expect(counts).to_have_text(["1", "7"])
     page.keyboard.press("Control+z")
     page.keyboard.press("PageDown")
-    at_stop(page, 10, "Step 1 State pool")
+    stages = stages_of(page)
+    at_stop(page, stages, 1, stages.after(stages.first))
     page.keyboard.press("PageUp")
     expect(counts).to_have_text(["1", "7"])
     page.go_back()
@@ -201,7 +207,8 @@ def test_fingers_find_the_stops(new_page: NewPage) -> None:
     box = forward.bounding_box()
     assert box is not None and box["height"] >= 44 and box["width"] >= 44
     forward.tap()
-    at_stop(page, 12, "Step 1 Flatten")
+    stages = stages_of(page)
+    at_stop(page, stages, 1, stages.after("batch"))
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     beside = page.locator(".left").evaluate("stage => stage.scrollWidth - stage.clientWidth")
     assert beside <= 1  # tables scroll by themselves

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Api, Problem, ServerFailure, Unreachable } from '../../static/js/page/api.js';
-import { sentenceAt, stageSentence } from '../../static/js/core/trace/summary.js';
 import { Step } from '../../static/js/core/trace/trace.js';
 import { hasOutline } from '../../static/js/core/scenario/outline.js';
 import { parse } from '../../static/js/page/state/drafts.js';
@@ -107,25 +106,8 @@ test('requests whose names are numbers keep the order of their rows', () => {
     events: [],
     spaces: {},
     checks: [],
+    sentences: {},
   };
   const step = new Step(json);
   assert.deepEqual([...step.rows.keys()], ['10', '2', '1']);
-  const said = stageSentence(step, 'state-pool', (key, params = {}) =>
-    key === 'summary.pool.row'
-      ? String(params.req_id)
-      : key === 'summary.pool'
-        ? String(params.rows)
-        : key === 'list.separator'
-          ? ', '
-          : '',
-  );
-  assert.equal(said, '10, 2, 1');
-});
-
-test('a step that was not computed is not said to schedule nothing', () => {
-  const step = /** @type {any} */ ({ empty: true });
-  const t = /** @type {any} */ ((/** @type {string} */ key) => key);
-  const said = [1, 2, 3].map((index) => sentenceAt({ step, index, stopped: { step: 2 }, t }, 'schedule'));
-  assert.deepEqual(said, ['summary.empty', 'summary.not_computed', 'summary.not_computed']);
-  assert.equal(sentenceAt({ step, index: 2, stopped: null, t }, 'schedule'), 'summary.empty');
 });

@@ -30,6 +30,8 @@ test('both languages have the same keys and the same placeholders', () => {
 
 test('Chinese is Chinese, English is English', () => {
   const same = new Set([
+    'language.locale',
+    'language.tag',
     'summary.batch',
     'summary.update.row',
     'summary.all',

@@ -8,62 +8,7 @@ import { Schema } from '../../static/js/core/trace/schema.js';
 import { Step, cellKey } from '../../static/js/core/trace/trace.js';
 import { constants, schema, steps } from './fixtures/worked.js';
 
-/** The worked example with what the KV cache holds after each step; step 2 schedules B alone. */
-function worked() {
-  const json = structuredClone(steps);
-  json.push({ ...structuredClone(steps[1]), index: 2, req_ids: ['B'], num_reqs: 1, num_tokens: 1, num_tokens_padded: 1 });
-  const spaces = json[2].spaces;
-  for (const [name, values] of Object.entries({
-    positions: [32],
-    input_ids: [1032],
-    token_batch_idx: [0],
-    slot_mappings: [[992]],
-    block_numbers: [[62]],
-    block_offsets: [[0]],
-    block_indices: [[2]],
-    idx_mapping: [7],
-    query_start_loc: [0, 1],
-    num_scheduled_tokens: [1],
-  }))
-    spaces[name] = { ...spaces[name], values };
-  spaces.block_tables.values[0][7] = [37, 12, 62];
-  spaces.num_blocks.values[0][7] = 3;
-  spaces.num_computed_tokens.values = [0, 0, 0, 0, 0, 0, 24, 32];
-  const held = [
-    [12, 7, 1],
-    [37, 7, 0],
-    [44, 6, 1],
-    [81, 6, 0],
-  ];
-  const filled = [
-    [15, 16, 0, 16],
-    [16, 16, 8, 16],
-    [16, 16, 8, 16],
-  ];
-  json.forEach((/** @type {any} */ step, /** @type {number} */ index) => {
-    const entries = index < 2 ? held : [...held, [62, 7, 2]];
-    const kv = (/** @type {number[]} */ values) => ({ dims: ['kv_block_idx'], dtype: 'int32', values });
-    Object.assign(step.spaces, {
-      kv_block_ids: kv(entries.map(([id]) => id)),
-      kv_block_rows: kv(entries.map(([, row]) => row)),
-      kv_block_indices: kv(entries.map(([, , place]) => place)),
-      kv_block_groups: kv(entries.map(() => 0)),
-      kv_block_num_filled: kv([...filled[index], ...(index < 2 ? [] : [1])]),
-      stale_block_ids: { dims: ['stale_block_idx'], dtype: 'int32', values: index < 2 ? [] : [5] },
-      stale_block_req_ids: { dims: ['stale_block_idx'], dtype: 'str', values: index < 2 ? [] : ['Z'] },
-      slot_byte_offsets: {
-        dims: ['group', 'flat_token_idx'],
-        dtype: 'int64',
-        values: [
-          step.spaces.slot_mappings.values[0].slice(0, step.num_tokens).map((/** @type {number} */ slot) => slot * 4096),
-        ],
-      },
-    });
-  });
-  return json.map((/** @type {any} */ step) => new Step(step));
-}
-
-const all = worked();
+const all = steps.map((/** @type {any} */ step) => new Step(step));
 const requests = [{ req_id: 'B' }, { req_id: 'A' }, { req_id: 'chat-1' }];
 
 /** @param {number} index @param {any} [more] */
@@ -71,7 +16,7 @@ function scope(index, more = {}) {
   return {
     step: all[index],
     others: all,
-    constants: { ...constants, bytes_per_slot: 4096, kv_layout: 'NHD', num_blocks_in_pool: 128 },
+    constants,
     schema: new Schema(schema),
     requests,
     identities: identities(requests),
@@ -169,7 +114,10 @@ test('slots that the step does not write', () => {
 });
 
 test('blocks that nobody holds', () => {
-  assert.deepEqual(found('block 5', 2), ['block 5 block_stale stale_block_ids.0']);
+  assert.deepEqual(found('block 5', 2), [
+    'block 5 block_stale stale_block_ids.0',
+    'block 5 block_held block_tables.0.5.0 in 1',
+  ]);
   assert.deepEqual(found('block 0'), ['block 0 block_null']);
   assert.equal(find('block 0', scope(1)).hits[0].term, 'null-block');
   assert.deepEqual(found('block 99'), ['block 99 block_free']);
@@ -189,13 +137,13 @@ test('a request by its name, its letter, or part of its name', () => {
   assert.deepEqual(found('A', 2), ['request A request_idle num_computed_tokens.6']);
   assert.deepEqual(found('chat'), ['request chat-1 request_never']);
   assert.deepEqual(found('C'), ['request chat-1 request_never'], 'the letter it is shown with');
-  const late = [{ req_id: 'Z' }];
+  const late = [{ req_id: 'Q' }];
   const elsewhere = find(
-    'Z',
+    'Q',
     scope(1, {
       requests: late,
       identities: identities(late),
-      scheduled: (/** @type {number} */ step) => (step === 2 ? ['Z'] : []),
+      scheduled: (/** @type {number} */ step) => (step === 2 ? ['Q'] : []),
     }),
   );
   assert.deepEqual(

@@ -14,8 +14,10 @@ function pool(group, numBlocks = 128) {
     kv_block_ids: list([12, 20, 37, 37, 44]),
     kv_block_groups: list([0, 1, 0, 0, 0]),
     kv_block_rows: list([7, 7, 7, 6, 6]),
-    kv_block_num_filled: list([16, 8, 16, 16, 8]),
-    kv_block_num_written: list([1, 0, 0, 0, 8]),
+    kv_block_num_filled: list([16, 8, 16, 12, 8]),
+    kv_block_num_written: list([1, 0, 0, 2, 8]),
+    kv_block_computed_begin: list([0, 0, 0, 0, 2]),
+    kv_block_computed_end: list([16, 8, 16, 16, 4]),
     stale_block_ids: list([13, 40]),
     stale_block_req_ids: list(['X', 'X'], 'str'),
     row_req_ids: list([null, null, null, null, null, null, 'A', 'B'], 'str'),
@@ -38,6 +40,19 @@ test('a shared block has all its owners', () =>
     ['B', 'A'],
   ));
 
+test('a shared block is as full as the holder says that is furthest', () => {
+  assert.deepEqual(pool(0).slots(2), { filled: 16, written: 2, readable: 16 });
+  assert.deepEqual(pool(0).slots(3), { filled: 16, written: 2, readable: 16 });
+});
+
+test('slots outside of what was computed were loaded', () => {
+  const offsets = [0, 1, 2, 3, 4].map((offset) => pool(0).isLoaded(4, offset));
+  assert.deepEqual(offsets, [true, true, false, false, true]); // 2 and 3 were computed
+  const { spaces } = pool(0).step.json;
+  delete spaces.kv_block_computed_begin;
+  assert.equal(new Pool(new Step(/** @type {any} */ ({ ...pool(0).step.json, spaces })), {}, 0).isLoaded(4, 0), false);
+});
+
 test('what lies between two blocks is counted, however many', () => {
   assert.deepEqual(pool(0).between(13, 36), { count: 24, other: 1, stale: 1, free: 22 });
   // 2^24 ids less 0, three held, one of the other group, two stale
@@ -49,17 +64,17 @@ test('the list names blocks and gaps in id order', () => {
   const names = lines[0].map((item) =>
     item.kind === 'block' ? item.id : item.kind === 'gap' ? `${item.first}-${item.last}` : 'null',
   );
-  assert.deepEqual(names, ['null', '1-11', 12, '13-36', 37, 37, '38-43', 44, '45-127']);
+  assert.deepEqual(names, ['null', '1-11', 12, '13-36', 37, '38-43', 44, '45-127']); // 37 is shared: drawn once
 });
 
 test('a line is found by a block id or by the gap that it is in', () => {
   const lines = linesOf(pool(0), { width: 330, block: 240, gap: 64, space: 12 });
   assert.deepEqual(
     lines.map((line) => line.length),
-    [2, 2, 1, 2, 2],
+    [2, 2, 2, 2],
   );
   assert.equal(lineOf(lines, 30), 1);
-  assert.equal(lineOf(lines, 44), 4);
+  assert.equal(lineOf(lines, 44), 3);
 });
 
 test('the pool fits its room: a square for each block, or for a power of two of them', () => {

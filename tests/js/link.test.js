@@ -8,6 +8,10 @@ import { LinkError, checksum, decodeLink, encodeLink, plainLink } from '../../st
 import { LONGEST_IN_CHATS, linkTo } from '../../static/js/core/address/link-to.js';
 import { formatAddress, parseAddress } from '../../static/js/core/address/address.js';
 import { PresentLink } from '../../static/js/page/address/present-link.js';
+import { formatOf } from '../../static/js/core/scenario/format.js';
+import { served, servedFormat } from './fixtures/served.js';
+
+const FORMAT = servedFormat();
 
 const WORKED = {
   version: 1,
@@ -33,7 +37,7 @@ const WORKED = {
     },
   ],
 };
-const LINK = await encodeLink(WORKED);
+const LINK = await encodeLink(FORMAT, WORKED);
 const SMALL = '{"version":1,"requests":[],"steps":[]}';
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~';
 
@@ -70,9 +74,9 @@ test('the compact form: defaults go, what only looks like one stays', () => {
     strict: true,
     config: { kv_cache_groups: [{ name: 'full', block_size: 16, sliding_window: null }], cudagraph: { capture_sizes: [] } },
   };
-  assert.deepEqual(compact(spelled), WORKED);
-  assert.equal(canonical(spelled), canonical({ ...WORKED }));
-  assert.deepEqual(compact({ ...WORKED, steps: [{ num_scheduled_tokens: { B: 1 } }] }).steps, [
+  assert.deepEqual(compact(FORMAT, spelled), WORKED);
+  assert.equal(canonical(FORMAT, spelled), canonical(FORMAT, { ...WORKED }));
+  assert.deepEqual(compact(FORMAT, { ...WORKED, steps: [{ num_scheduled_tokens: { B: 1 } }] }).steps, [
     { num_scheduled_tokens: [['B', 1]] },
   ]);
   const odd = {
@@ -83,13 +87,31 @@ test('the compact form: defaults go, what only looks like one stays', () => {
     requests: [{ req_id: 'A', initial: {}, more: [] }],
     steps: [{ num_computed_tokens: { A: 0 }, draft_token_ids: { A: [] }, new_block_ids: [] }],
   };
-  assert.deepEqual(compact(odd), odd);
+  assert.deepEqual(compact(FORMAT, odd), odd);
   const proto = JSON.parse('{"version":1,"requests":[],"steps":[{"sampled_token_ids":{"__proto__":2,"10":1}}]}');
-  assert.deepEqual(JSON.stringify(compact(proto)), JSON.stringify(proto));
+  assert.deepEqual(JSON.stringify(compact(FORMAT, proto)), JSON.stringify(proto));
+});
+
+test('what a default is, and what has fields of its own, the format says', () => {
+  const { format } = served();
+  format.$defs.Config.properties.max_num_reqs.default = format.properties.config.default.max_num_reqs = 9;
+  format.$defs.Step.properties.marks = {
+    type: 'array',
+    items: { $ref: '#/$defs/Mark' },
+    default: [{ colour: 'red' }],
+  };
+  format.$defs.Mark = { properties: { colour: { type: 'string', default: 'red' } } };
+  const of = (/** @type {any} */ more, /** @type {any} */ step = {}) =>
+    compact(formatOf(format), { version: 1, ...more, requests: [], steps: [step] });
+  assert.deepEqual(of({ config: { max_num_reqs: 9 } }), of({}));
+  assert.deepEqual(of({ config: { max_num_reqs: 8 } }).config, { max_num_reqs: 8 });
+  assert.deepEqual(of({}, { marks: [{ colour: 'red' }] }), of({}));
+  assert.deepEqual(of({}, { marks: [{ colour: 'red' }, { colour: 'blue' }] }).steps, [{ marks: [{}, { colour: 'blue' }] }]);
 });
 
 test('two orders of who runs are two scenarios; other orders of keys are the same', () => {
-  const of = (/** @type {any} */ pairs) => canonical({ version: 1, requests: [], steps: [{ num_scheduled_tokens: pairs }] });
+  const of = (/** @type {any} */ pairs) =>
+    canonical(FORMAT, { version: 1, requests: [], steps: [{ num_scheduled_tokens: pairs }] });
   assert.notEqual(
     of([
       ['B', 1],
@@ -100,7 +122,10 @@ test('two orders of who runs are two scenarios; other orders of keys are the sam
       ['B', 1],
     ]),
   );
-  assert.equal(canonical({ requests: [], version: 1, steps: [] }), canonical({ steps: [], version: 1, requests: [] }));
+  assert.equal(
+    canonical(FORMAT, { requests: [], version: 1, steps: [] }),
+    canonical(FORMAT, { steps: [], version: 1, requests: [] }),
+  );
 });
 
 test('every change of one character is found', async () => {
@@ -161,13 +186,13 @@ test('a bomb is not unpacked further than it may be', async () => {
 
 test('what cannot have a link says so', async () => {
   await assert.rejects(
-    encodeLink({ ...WORKED, description: 'x'.repeat(1_100_000) }),
+    encodeLink(FORMAT, { ...WORKED, description: 'x'.repeat(1_100_000) }),
     (/** @type {any} */ error) => error.kind === 'too_large',
   );
   const { CompressionStream, DecompressionStream } = globalThis;
   try {
     Object.assign(globalThis, { CompressionStream: undefined, DecompressionStream: undefined });
-    await assert.rejects(encodeLink(WORKED), (/** @type {any} */ error) => error.kind === 'unsupported');
+    await assert.rejects(encodeLink(FORMAT, WORKED), (/** @type {any} */ error) => error.kind === 'unsupported');
     assert.deepEqual(await refusal(LINK), ['unsupported', {}]);
     assert.deepEqual(await refusal(LINK.slice(0, -1)), ['truncated', {}]);
   } finally {
@@ -184,24 +209,24 @@ test('an address keeps a link as it is, and reads one that others wrote around',
   assert.equal(parseAddress('?s=').s, '');
   const shouted = parseAddress(`?S=${LINK}&STEP=1&Utm=X`);
   assert.deepEqual([shouted.s, shouted.step, shouted.rest], [LINK, 1, [['Utm', 'X']]]);
-  const { s, href, length } = await linkTo(WORKED, {
+  const { s, href, length } = await linkTo(FORMAT, WORKED, {
     base: 'https://example.org/',
     place: { ...parseAddress('?draft=x&example=y&step=1&pin=idx_mapping.0'), rest: [] },
   });
   assert.deepEqual([s, href, length], [LINK, `https://example.org/?s=${LINK}&step=1&pin=idx_mapping.0`, href.length]);
-  assert.equal((await linkTo(WORKED)).href, `?s=${LINK}`);
+  assert.equal((await linkTo(FORMAT, WORKED)).href, `?s=${LINK}`);
   assert.ok(length < LONGEST_IN_CHATS);
 });
 
 test('the present link is there after a while, of several scenarios in a row that of the last', async () => {
   let made = 0;
-  const links = new PresentLink(() => (made += 1));
+  const links = new PresentLink(FORMAT, () => (made += 1));
   const scenarios = [0, 1, 2, 3].map((start_step) => ({ ...WORKED, start_step }));
   assert.deepEqual(
     scenarios.map((scenario) => links.of(scenario)),
     [null, null, null, null],
   );
   while (made < 1) await new Promise((resolve) => setTimeout(resolve, 0));
-  assert.equal(links.of(scenarios[3]), await encodeLink(scenarios[3]));
+  assert.equal(links.of(scenarios[3]), await encodeLink(FORMAT, scenarios[3]));
   assert.deepEqual([links.of(scenarios[1]), links.of({ ...WORKED })], [null, null]);
 });

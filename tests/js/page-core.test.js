@@ -1,22 +1,20 @@
 // @ts-check
+/** What the page keeps in its address, steps through and says, without a page. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAddress, parseAddress } from '../../static/js/core/address/address.js';
-import { elementsOf } from '../../static/js/core/trace/elements.js';
 import { groupDigits, runs, translator } from '../../static/js/core/i18n.js';
 import { COLOURS, HATCHES, identities, seen } from '../../static/js/core/identity.js';
-import { tablesOf } from '../../static/js/core/trace/layout.js';
-import { Schema } from '../../static/js/core/trace/schema.js';
-import { Step } from '../../static/js/core/trace/trace.js';
 import { elide, inSight, scrollTo, visible } from '../../static/js/core/viewport.js';
-import { schema, steps } from './fixtures/worked.js';
 
 test('an address is read forgivingly and written back the same', () => {
   const read = parseAddress('?pin=slot_mappings.0.0&stage=batch&step=1&utm=x');
   assert.deepEqual([read.step, read.stage, read.pin, read.ignored], [1, 'batch', 'slot_mappings.0.0', []]);
   assert.equal(formatAddress(read), '?step=1&stage=batch&pin=slot_mappings.0.0&utm=x');
-  const bad = parseAddress('?step=1.5&stage=x&pin=..&lang=de&draft=%2F..&example=%00&step=2');
+  const isLanguage = (/** @type {string} */ code) => ['en', 'zh'].includes(code);
+  const bad = parseAddress('?step=1.5&stage=No&pin=..&lang=de&draft=%2F..&example=%00&step=2', { isLanguage });
   assert.deepEqual(bad.ignored.sort(), ['draft', 'example', 'lang', 'pin', 'stage', 'step']);
+  assert.deepEqual([parseAddress('?lang=de').lang, parseAddress('?lang=../').lang], ['de', null], 'de could be one');
   assert.equal(parseAddress('?step=-1').step, -1); // there is no such step: the page says which is the nearest
   assert.equal(formatAddress({}), '');
 });
@@ -103,48 +101,4 @@ test('a long list shows its ends, what must be seen, and says what it leaves out
     [0, 1, 2, 3, 4, 5, 6].map((index) => ({ index })),
     'a gap of one is no gap',
   );
-});
-
-test('spaces with one axis share a table, and a new one needs no change here', () => {
-  const more = structuredClone(schema);
-  more.spaces.brand_new = { ...more.spaces.positions, dims: ['flat_token_idx'] };
-  const json = structuredClone(steps[1]);
-  json.spaces.brand_new = json.spaces.positions;
-  const tables = tablesOf(new Schema(more), new Step(json), 'flatten');
-  const tokens = tables.find(({ axis }) => axis === 'flat_token_idx');
-  assert.deepEqual(
-    tokens?.lines.map(({ space }) => space),
-    ['token_batch_idx', 'input_ids', 'positions', 'brand_new'],
-  );
-  assert.deepEqual([tokens?.count, tokens?.across], [9, true]);
-  const slots = tablesOf(new Schema(more), new Step(json), 'slot-mapping')[0];
-  assert.deepEqual([slots.count, slots.dim], [10, 'flat_token_idx_padded'], 'padding widens the strip');
-});
-
-test('each group has lines of its own', () => {
-  const json = structuredClone(steps[1]);
-  for (const name of ['block_indices', 'slot_mappings']) json.spaces[name].values.push(json.spaces[name].values[0]);
-  const [slots] = tablesOf(new Schema(schema), new Step(json), 'slot-mapping');
-  assert.deepEqual(
-    slots.lines
-      .filter(({ space }) => space !== 'block_offsets' && space !== 'block_numbers')
-      .map(({ space, group }) => [space, group]),
-    [
-      ['block_indices', 0],
-      ['slot_mappings', 0],
-      ['block_indices', 1],
-      ['slot_mappings', 1],
-    ],
-  );
-});
-
-test('a stage is stepped through token by token or request by request', () => {
-  const step = new Step(steps[1]);
-  const slots = elementsOf(step, 'slot-mapping', 0);
-  assert.deepEqual([slots?.count, slots?.cell(8)], [9, { space: 'slot_mappings', at: [0, 8] }], 'padding is no element');
-  assert.equal(slots?.place({ flat_token_idx: 9 }), -1);
-  const pool = elementsOf(step, 'state-pool', 0);
-  assert.deepEqual([pool?.count, pool?.cell(0).at, pool?.place({ req_state_idx: 6 }), pool?.place({})], [2, [7], 1, -1]);
-  assert.deepEqual(elementsOf(step, 'block-tables', 0)?.cell(1).at, [0, 1, 0]);
-  assert.equal(elementsOf(step, 'all', 0), null);
 });

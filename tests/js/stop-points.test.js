@@ -2,48 +2,49 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAddress, parseAddress, stepRange } from '../../static/js/core/address/address.js';
-import { STAGES } from '../../static/js/core/trace/schema.js';
+import { Schema } from '../../static/js/core/trace/schema.js';
 import { embedCode } from '../../static/js/core/address/share.js';
 import { besideStop, stopAt } from '../../static/js/core/trace/stop-points.js';
 import { fullAddress, readWish } from '../../static/js/core/address/embedding.js';
 
-// Steps 0 and 2 run something, step 1 runs nothing: 8 + 1 + 8 = 17 stops. The schedule stops at step 3, which has no
+const STAGES = ['schedule', 'pool', 'batch', 'tokens', 'update'];
+// Steps 0 and 2 run something, step 1 runs nothing: 5 + 1 + 5 = 11 stops. The schedule stops at step 3, which has no
 // summary.
 const summary = [{ num_tokens: 47 }, { num_tokens: 0 }, { num_tokens: 9 }];
 const range = { first: 0, last: 2 };
 
 test('every stage of every step is a stop, a step that runs nothing is one', () => {
-  assert.deepEqual(stopAt(summary, range, { step: 0, stage: 'schedule' }), { number: 1, of: 17 });
-  assert.deepEqual(stopAt(summary, range, { step: 0, stage: 'update' }), { number: 8, of: 17 });
-  assert.deepEqual(stopAt(summary, range, { step: 1, stage: 'schedule' }), { number: 9, of: 17 });
-  assert.deepEqual(stopAt(summary, range, { step: 1, stage: 'kv-cache' }), { number: 9, of: 17 }); // it has no such stage
-  assert.deepEqual(stopAt(summary, range, { step: 2, stage: 'flatten' }), { number: 8 + 1 + 4, of: 17 });
-  assert.deepEqual(stopAt(summary, range, { step: 2, stage: 'all' }), { number: 10, of: 17 }); // where its step begins
-  assert.deepEqual(stopAt(summary, { first: 0, last: 3 }, { step: 3, stage: 'batch' }), { number: 18, of: 18 }); // the pool ran out
-  assert.deepEqual(stopAt(summary, { first: 2, last: 2 }, { step: 2, stage: 'batch' }), { number: 3, of: 8 });
-  assert.deepEqual(stopAt([], { first: 0, last: 0 }, { step: 0, stage: 'schedule' }), { number: 1, of: 1 });
+  assert.deepEqual(stopAt(STAGES, summary, range, { step: 0, stage: 'schedule' }), { number: 1, of: 11 });
+  assert.deepEqual(stopAt(STAGES, summary, range, { step: 0, stage: 'update' }), { number: 5, of: 11 });
+  assert.deepEqual(stopAt(STAGES, summary, range, { step: 1, stage: 'schedule' }), { number: 6, of: 11 });
+  assert.deepEqual(stopAt(STAGES, summary, range, { step: 1, stage: 'tokens' }), { number: 6, of: 11 }); // it has no such stage
+  assert.deepEqual(stopAt(STAGES, summary, range, { step: 2, stage: 'tokens' }), { number: 5 + 1 + 4, of: 11 });
+  assert.deepEqual(stopAt(STAGES, summary, range, { step: 2, stage: 'all' }), { number: 7, of: 11 }); // where its step begins
+  assert.deepEqual(stopAt(STAGES, summary, { first: 0, last: 3 }, { step: 3, stage: 'batch' }), { number: 12, of: 12 }); // the pool ran out
+  assert.deepEqual(stopAt(STAGES, summary, { first: 2, last: 2 }, { step: 2, stage: 'batch' }), { number: 3, of: 5 });
+  assert.deepEqual(stopAt(STAGES, [], { first: 0, last: 0 }, { step: 0, stage: 'schedule' }), { number: 1, of: 1 });
 });
 
 test('from stop to stop and back is the same way', () => {
   /** @type {import('../../static/js/core/trace/stop-points.js').Place} */
   let place = { step: 0, stage: STAGES[0] };
   const way = [place];
-  for (let next = besideStop(summary, range, place, 1); next; next = besideStop(summary, range, place, 1))
+  for (let next = besideStop(STAGES, summary, range, place, 1); next; next = besideStop(STAGES, summary, range, place, 1))
     way.push((place = next));
-  assert.equal(way.length, 17);
-  assert.deepEqual(way[8], { step: 1, stage: 'schedule' });
-  assert.deepEqual(way[16], { step: 2, stage: 'update' });
+  assert.equal(way.length, 11);
+  assert.deepEqual(way[5], { step: 1, stage: 'schedule' });
+  assert.deepEqual(way[10], { step: 2, stage: 'update' });
   const back = [place];
-  for (let next = besideStop(summary, range, place, -1); next; next = besideStop(summary, range, place, -1))
+  for (let next = besideStop(STAGES, summary, range, place, -1); next; next = besideStop(STAGES, summary, range, place, -1))
     back.push((place = next));
   assert.deepEqual(back.reverse(), way);
 });
 
 test('from a stage that is no stop one gets to the neighbours of its step', () => {
-  assert.deepEqual(besideStop(summary, range, { step: 1, stage: 'kv-cache' }, 1), { step: 2, stage: 'schedule' });
-  assert.deepEqual(besideStop(summary, range, { step: 1, stage: 'kv-cache' }, -1), { step: 0, stage: 'update' });
-  assert.deepEqual(besideStop(summary, range, { step: 0, stage: 'all' }, 1), { step: 0, stage: 'state-pool' });
-  assert.equal(besideStop(summary, { first: 1, last: 1 }, { step: 1, stage: 'schedule' }, 1), null);
+  assert.deepEqual(besideStop(STAGES, summary, range, { step: 1, stage: 'tokens' }, 1), { step: 2, stage: 'schedule' });
+  assert.deepEqual(besideStop(STAGES, summary, range, { step: 1, stage: 'tokens' }, -1), { step: 0, stage: 'update' });
+  assert.deepEqual(besideStop(STAGES, summary, range, { step: 0, stage: 'all' }, 1), { step: 0, stage: 'pool' });
+  assert.equal(besideStop(STAGES, summary, { first: 1, last: 1 }, { step: 1, stage: 'schedule' }, 1), null);
 });
 
 test('an address names the view and the steps that a frame keeps to', () => {
@@ -63,14 +64,23 @@ test('the full view is the same place without the frame', () => {
   );
 });
 
+const schema = new Schema({
+  version: 1,
+  stages: STAGES.map((name) => ({ name, tier: null, elements: null, asks: null })),
+  axes: {},
+  spaces: {},
+  coordinates: [],
+  walk: [],
+});
+
 test('a message is obeyed whole or not at all', () => {
-  assert.deepEqual(readWish({ step: 1, stage: 'kv-cache', pin: 'slot_mappings.0.3' }), {
+  assert.deepEqual(readWish({ step: 1, stage: 'tokens', pin: 'slot_mappings.0.3' }, schema), {
     step: 1,
-    stage: 'kv-cache',
+    stage: 'tokens',
     pin: { space: 'slot_mappings', at: [0, 3] },
   });
-  assert.deepEqual(readWish({ pin: null }), { pin: null });
-  assert.deepEqual(readWish({}), {});
+  assert.deepEqual(readWish({ pin: null }, schema), { pin: null });
+  assert.deepEqual(readWish({}, schema), {});
   for (const odd of [
     { step: '1' },
     { step: 1.5 },
@@ -84,7 +94,7 @@ test('a message is obeyed whole or not at all', () => {
     { pin: `${'a'.repeat(65)}.0` },
     { step: 0, pin: '<b>' },
   ]) {
-    assert.equal(typeof readWish(odd), 'string', JSON.stringify(odd));
+    assert.equal(typeof readWish(odd, schema), 'string', JSON.stringify(odd));
   }
 });
 

@@ -1,9 +1,8 @@
 // @ts-check
+/** Traces in flat arrays: ragged rows, cells by their coordinates, what a step changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { before } from '../../static/js/core/trace/changes.js';
-import { Space, Step, axisOf, cellKey, isNull, parseCellKey } from '../../static/js/core/trace/trace.js';
-import { steps } from './fixtures/worked.js';
+import { Space, cellKey, isGrouped, isNull, parseCellKey } from '../../static/js/core/trace/trace.js';
 
 const ragged = new Space('block_tables', {
   dims: ['group', 'req_state_idx', 'block_index'],
@@ -70,9 +69,8 @@ test('an empty space has no cells', () => {
   assert.equal(new Space('idx_mapping', { dims: ['batch_idx'], dtype: 'int64', values: [7, 6] }).find([1, 0]), -1); // it has one index, not two
 });
 
-test('padded axes are drawn along the axis they pad', () => {
-  assert.equal(axisOf('flat_token_idx_padded'), 'flat_token_idx');
-  assert.equal(axisOf('req_state_idx'), 'req_state_idx');
+test('a group says whose the entries are, unless groups are what is counted', () => {
+  assert.deepEqual([['group', 'batch_idx'], ['group'], ['batch_idx']].map(isGrouped), [true, false, false]);
 });
 
 test('cell keys are read back, nonsense is not', () => {
@@ -90,13 +88,4 @@ test('cell keys are read back, nonsense is not', () => {
     `${'a'.repeat(65)}.0`,
   ])
     assert.equal(parseCellKey(bad), null, bad);
-});
-
-test('only what outlives a step has a before', () => {
-  const [prev, step] = steps.map((json) => new Step(json));
-  assert.equal(before(step, prev, 'num_computed_tokens', [7]), 0);
-  assert.equal(before(step, prev, 'prompt_len', [7]), undefined);
-  assert.equal(before(step, prev, 'positions', [0]), undefined);
-  assert.equal(before(step, null, 'num_computed_tokens', [7]), undefined);
-  assert.equal(before(step, prev, 'num_computed_tokens_after', [0]), 31);
 });

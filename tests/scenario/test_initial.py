@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from app.i18n import translator
+from app.rules import UNKNOWN_BLOCK
 from app.scenario import load_plan
 from app.scenario.plan.plan import Admission
 from app.trace.trace import trace_scenario
@@ -138,7 +139,7 @@ def test_unknown_and_surplus_blocks() -> None:
     scenario = one(
         step({"A": 8}), initial={"num_computed_tokens": 16, "block_ids": [[None, 9, 10]]}, block_pool=POOL, max_num_reqs=1
     )
-    assert tables(initial(scenario)["A"]) == [[-1, 9, 10]]
+    assert tables(initial(scenario)["A"]) == [[UNKNOWN_BLOCK, 9, 10]]
     found = spaces(scenario)
     assert found["block_tables"] == [[[None, 9, 10]]]
     assert found["slot_mappings"] == [list(range(144, 152))]  # positions 16..23 in block 9: 9 * 16 + 0..7

@@ -1,7 +1,7 @@
 """YAML as the server reads it: the document that the same scenario would be as JSON, or one sentence on why it is none.
 
 `yaml_texts.json` holds texts by hand, each with its document, or with the fault and the line it is at. The browser's reader
-has the same table (test_yaml_twins.py).
+has the same table (test_text_twins.py).
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ REFUSED = [
         "drafts",
         "/steps/0/draft_token_ids/A",
         "A still prefills, so it cannot have drafts. And drafts are part of what is scheduled: 3 do not fit into 2.",
-        [drop("/steps/0/draft_token_ids/A"), put("/steps/0/num_scheduled_tokens/A", 2)],
+        [drop("/steps/0/draft_token_ids/A")],  # 2 tokens of the prompt stay
         id="drafts: more than scheduled",
     ),
     pytest.param(
@@ -190,16 +190,71 @@ REFUSED = [
         one(step({"A": 1}, num_computed_tokens={"A": 24})),
         "hit",
         "/steps/0/num_computed_tokens/A",
-        ("The prefix-cache hit of A is 24 of 24 tokens; at least one token is always computed, so at most 23 can be a hit."),
-        [put("/steps/0/num_computed_tokens/A", 23)],
+        (
+            "The prefix-cache hit of A is 24 of 24 tokens; at least one token is always computed, and the cache hits whole"
+            " blocks: at most 16."  # 23 // 16 * 16
+        ),
+        [put("/steps/0/num_computed_tokens/A", 16)],
         id="hit: the whole prompt",
+    ),
+    pytest.param(
+        one(step({"A": 1}, num_computed_tokens={"A": 40}), prompt_len=40),
+        "hit",
+        "/steps/0/num_computed_tokens/A",
+        (
+            "The prefix-cache hit of A is 40 of 40 tokens; at least one token is always computed, and the cache hits whole"
+            " blocks: at most 32."  # 39 // 16 * 16
+        ),
+        [put("/steps/0/num_computed_tokens/A", 32)],
+        id="hit: a full one of 40",
+    ),
+    pytest.param(
+        one(step({"A": 1}, num_computed_tokens={"A": 24}), kv_cache_groups=[{"block_size": 4}, {"block_size": 6}]),
+        "hit",
+        "/steps/0/num_computed_tokens/A",
+        (
+            "The prefix-cache hit of A is 24 of 24 tokens; at least one token is always computed, and the cache hits whole"
+            " blocks: at most 12."  # whole blocks of 4 and of 6 end together every 12
+        ),
+        [put("/steps/0/num_computed_tokens/A", 12)],
+        id="hit: whole blocks of every group",
+    ),
+    pytest.param(
+        one(step({"A": 1}, num_computed_tokens={"A": 24}), kv_cache_groups=[{"block_size": 1}]),
+        "hit",
+        "/steps/0/num_computed_tokens/A",
+        "The prefix-cache hit of A is 24 of 24 tokens; at least one token is always computed, so at most 23 can be a hit.",
+        [put("/steps/0/num_computed_tokens/A", 23)],
+        id="hit: every token is a block",
+    ),
+    pytest.param(
+        one(step({"A": 1}, num_computed_tokens={"A": 16}), prompt_len=16),
+        "hit",
+        "/steps/0/num_computed_tokens/A",
+        (
+            "The prefix-cache hit of A is 16 of 16 tokens; at least one token is always computed, and the 15 before it fill"
+            " no whole block: there is nothing to hit."
+        ),
+        [drop("/steps/0/num_computed_tokens/A")],
+        id="hit: of a prompt of one block",
+    ),
+    pytest.param(
+        one(step({"A": 1}, num_computed_tokens={"A": 1}), prompt_len=1),
+        "hit",
+        "/steps/0/num_computed_tokens/A",
+        "The prefix-cache hit of A is 1 of 1 tokens; at least one token is always computed, so at most 0 can be a hit.",
+        [drop("/steps/0/num_computed_tokens/A")],
+        id="hit: of a prompt of one token",
     ),
     pytest.param(
         one(step({"A": 24}), step({}, preempted_req_ids=["A"]), step({"A": 1}, num_computed_tokens={"A": 25})),
         "hit",
         "/steps/2/num_computed_tokens/A",
-        ("The prefix-cache hit of A is 25 of 25 tokens; at least one token is always computed, so at most 24 can be a hit."),
-        [put("/steps/2/num_computed_tokens/A", 24)],
+        (
+            "The prefix-cache hit of A is 25 of 25 tokens; at least one token is always computed, and the cache hits whole"
+            " blocks: at most 16."
+        ),
+        [put("/steps/2/num_computed_tokens/A", 16)],
         id="hit: of a resumed request",
     ),
     pytest.param(

@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from app.errors import Fault
+from app.i18n import group_digits
 from app.scenario.format.model import Scenario as ScenarioModel
 from tests.scenario.faults import (
     Scenario,
@@ -144,7 +145,8 @@ def test_bounds(where: str, low: int, high: int | None) -> None:
     fault = only_fault(at(where, low - 1))
     assert (fault.code, fault.where) == ("schema", where)
     assert fault.params["limit"] == low
-    assert sentence(fault) == f"“{fault.params['name']}” is {low - 1}; it must be at least {low}."
+    if "block_ids" not in where:  # what a block id is takes a sentence of its own
+        assert sentence(fault) == f"“{fault.params['name']}” is {low - 1}; it must be at least {low}."
     if high is None:  # other fields decide: no sensible number is too large for the type
         assert fits(at(where, 2**31 - 1))
         high = 2**31 - 1
@@ -152,7 +154,7 @@ def test_bounds(where: str, low: int, high: int | None) -> None:
     for value in (high + 1, 2**63, 10**400):
         fault = only_fault(at(where, value))
         assert (fault.code, fault.where) == ("schema", where)
-        assert sentence(fault).endswith(f"; it must be at most {high:,}.")
+        assert sentence(fault).endswith(f"; it must be at most {group_digits(high)}.")
 
 
 def test_what_a_number_out_of_bounds_is_called_and_what_would_be_right() -> None:
@@ -160,11 +162,20 @@ def test_what_a_number_out_of_bounds_is_called_and_what_would_be_right() -> None
     assert sentence(fault) == "“kv_cache_groups[1].sliding_window” is 0; it must be at least 1."
     assert fault.fix == [{"op": "replace", "path": "/config/kv_cache_groups/1/sliding_window", "value": 1}]
     fault = only_fault(at("/config/max_num_reqs", 5000))
-    assert sentence(fault) == "“max_num_reqs” is 5,000; it must be at most 4,096."
+    assert sentence(fault) == "“max_num_reqs” is 5000; it must be at most 4096."
     assert fault.fix == [{"op": "replace", "path": "/config/max_num_reqs", "value": 4096}]
+
+
+def test_a_negative_block_id_is_told_what_block_ids_are() -> None:
+    what_they_are = (
+        "which is no block id. Real blocks have the ids 1 and up; 0 is the null block; an id that is not known is left empty"
+        " (null in JSON)."
+    )
+    fault = only_fault(at("/requests/2/initial/block_ids/0/0", -7))
+    assert sentence(fault) == f"“initial.block_ids[0][0]” is -7, {what_they_are}"
     fault = only_fault(at("/steps/0/new_block_ids/A/1/1", -1))
-    assert sentence(fault) == "“new_block_ids.A[1][1]” is -1; it must be at least 0."
-    assert fault.fix is None
+    assert sentence(fault) == f"“new_block_ids.A[1][1]” is -1, {what_they_are}"
+    assert (fault.code, fault.message, fault.fix) == ("schema", "schema.block_id", None)
     assert fault.params == {"step": 0, "req_id": "A", "name": "new_block_ids.A[1][1]", "given": -1, "limit": 0}
 
 
@@ -344,7 +355,7 @@ def test_missing() -> None:
     [
         ("/title", "x" * 200, "x" * 201, "“title” has 201 characters; at most 200 are allowed."),
         ("/title", "😀" * 200, "😀" * 201, "“title” has 201 characters; at most 200 are allowed."),
-        ("/description", "x" * 4000, "x" * 4001, "“description” has 4,001 characters; at most 4,000 are allowed."),
+        ("/description", "x" * 4000, "x" * 4001, "“description” has 4001 characters; at most 4000 are allowed."),
         ("/requests/0/req_id", "x" * 128, "x" * 129, "“req_id” has 129 characters; at most 128 are allowed."),
         ("/requests/0/req_id", " ", "", "“req_id” must not be empty."),
         ("/requests/1/prompt_token_ids", [0], [], "“prompt_token_ids” has 0 entries; at least 1 is needed."),
@@ -372,25 +383,25 @@ def test_missing() -> None:
             "/requests",
             [request(str(number)) for number in range(4096)],
             [request(str(number)) for number in range(4097)],
-            "“requests” has 4,097 entries; at most 4,096 are allowed.",
+            "“requests” has 4097 entries; at most 4096 are allowed.",
         ),
         (
             "/steps/0/finished_req_ids",
             ["A"] * 4096,
             ["A"] * 4097,
-            "“finished_req_ids” has 4,097 entries; at most 4,096 are allowed.",
+            "“finished_req_ids” has 4097 entries; at most 4096 are allowed.",
         ),
         (
             "/steps/0/num_scheduled_tokens",
             [["A", 1]] * 4096,
             [["A", 1]] * 4097,
-            "“num_scheduled_tokens” has 4,097 entries; at most 4,096 are allowed.",
+            "“num_scheduled_tokens” has 4097 entries; at most 4096 are allowed.",
         ),
         (
             "/steps/0/draft_token_ids",
             {str(number): 1 for number in range(4096)},
             {str(number): 1 for number in range(4097)},
-            "“draft_token_ids” has 4,097 entries; at most 4,096 are allowed.",
+            "“draft_token_ids” has 4097 entries; at most 4096 are allowed.",
         ),
     ],
 )
@@ -477,8 +488,8 @@ def test_rows_times_length() -> None:
     fault = only_fault(scenario)
     assert (fault.code, fault.where) == ("schema", "/config/max_model_len")
     assert sentence(fault) == (
-        "max_num_reqs × max_model_len is 4,096 × 16,385 = 67,112,960; at most 67,108,864 fit. "
-        "With 4,096 rows max_model_len can be 16,384."
+        "max_num_reqs × max_model_len is 4096 × 16,385 = 67,112,960; at most 67,108,864 fit. "
+        "With 4096 rows max_model_len can be 16,384."
     )
     assert faults_of(patched(scenario, [dict(operation) for operation in fault.fix or ()])) == []
 

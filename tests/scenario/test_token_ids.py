@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.scenario.plan.token_ids import TOKEN_ID_MODULUS, draft_token_ids, rule_token_id, sampled_token_ids, token_id_base
+from app.rules import TOKEN_ID_MODULUS, rule_token_id, token_id_base
+from app.scenario.plan.token_ids import draft_token_ids, sampled_token_ids
 from tests.reference import rejected_draft_id, synthetic_token_id
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,3 +93,16 @@ def test_declarations_are_whole() -> None:
             assert axis(counted_by).along in along, stage.name
         assert stage.asks is None or stage.asks in spaces, stage.name
     assert [stage["name"] for stage in describe()["stages"]] == list(dict.fromkeys(STAGE_OF.values()))
+
+
+def test_the_front_end_knows_stages_from_declarations_alone() -> None:
+    """No script and no style sheet names a stage, but those that draw more of one than its tables."""
+    root = Path(__file__).resolve().parents[2] / "static"
+    more = ("js/ui/board/panels.js", "js/ui/board/mapping-lines.js", "js/ui/schedule/")
+    words = "js/core/find/query.js"  # what somebody may type: "batch row 3"
+    name = re.compile(rf"""["'`]({"|".join(stage.name for stage in STAGES)})["'`]""")
+    for path in sorted([*root.glob("js/**/*.js"), *root.glob("css/**/*.css")]):
+        place = path.relative_to(root).as_posix()
+        if not place.startswith((*more, words)):
+            code = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+            assert not name.search(code), f"{place} names {name.search(code)}"

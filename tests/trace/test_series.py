@@ -75,6 +75,29 @@ def test_null_and_unknown_blocks_hold_nothing() -> None:
     assert pool.used_blocks == [1, 1]
 
 
+def test_a_shared_block_counts_once() -> None:
+    pool = pool_series(load_plan(examples()["shared-prefix-blocks"].scenario))
+    assert pool.used_blocks == [3, 5, 4]
+    # A's 10; the 8 shared and 3 of A, 3 of B, 1 of C; the same 8 and 4 of B, 2 of C. Of 3, 5 and 4 blocks of 4 slots.
+    assert pool.groups == [GroupSeries("full", [10, 15, 14], [12 - 10, 20 - 15, 16 - 14])]
+
+
+def test_a_shared_block_is_as_full_as_its_fullest_holder_says() -> None:
+    """Not strict: A, B and C hold block 5 of 4 slots. A has filled 3 of it, B 1, then 2; then A leaves, then B."""
+    steps = [
+        {"num_scheduled_tokens": {"A": 3, "B": 1, "C": 1}, "new_block_ids": {name: [[5]] for name in "ABC"}},
+        {"num_scheduled_tokens": {"B": 1}},
+        {"finished_req_ids": ["A"]},
+        {"finished_req_ids": ["B"]},
+        {"finished_req_ids": ["C"]},
+    ]
+    requests = [{"req_id": name, "prompt_len": 9} for name in "ABC"]
+    plan = load_plan({**scenario(requests, steps, kv_cache_groups=[{"block_size": 4}]), "strict": False})
+    pool = pool_series(plan)
+    assert pool.groups == [GroupSeries("full", [3, 3, 2, 1, 0], [1, 1, 2, 3, 0])]
+    assert pool.used_blocks == [1, 1, 1, 1, 0]
+
+
 def test_a_rank_counts_its_own_slots() -> None:
     config = {"context_parallel": {"size": 2, "rank": 1}, "kv_cache_groups": [{"block_size": 4}]}
     plan = load_plan(

@@ -134,3 +134,21 @@ def test_drafts_behind_a_prompt_that_ends_read_nothing_that_is_not_known() -> No
     assert spaces["input_ids"]["values"] == [1000, 7, 8, 9]
     assert spaces["token_source"]["values"] == ["prefill", "draft", "draft", "draft"]
     assert spaces["num_rejected"]["values"] == [3]  # 1 + 3 - 1 sampled
+
+
+def test_the_last_slot_of_an_unknown_block_is_unknown_and_the_padding_behind_it_is_not() -> None:
+    """A log leaves a block out; a graph pads the step from 16 to 20 tokens. Slot 15 of a block is the last of its 16."""
+    trace = trace_of(
+        {
+            "version": 1,
+            "strict": False,
+            "config": {"kv_cache_groups": [{"block_size": 16}], "cudagraph": {"mode": "PIECEWISE", "capture_sizes": [20]}},
+            "requests": [{"req_id": "A", "prompt_len": 16}],
+            "steps": [{"num_scheduled_tokens": {"A": 16}, "new_block_ids": {"A": [[None]]}}],
+        }
+    )
+    (step,) = trace["steps"]
+    assert step["spaces"]["block_numbers"]["values"] == [[None] * 16]
+    assert step["spaces"]["slot_mappings"]["values"] == [[None] * 16 + [-1] * 4]
+    unique = next(check for check in step["checks"] if check["name"] == "slots_unique")
+    assert (unique["params"]["num_slots"], unique["params"]["num_unknown"]) == (0, 16)

@@ -101,6 +101,12 @@ def test_figures_hold_the_numbers_of_the_trace(client: TestClient, name: str) ->
         assert (held, stale, free + stale) == counts
 
 
+def test_a_shared_block_is_one_block(client: TestClient) -> None:
+    """5 blocks of 4 slots, 15 filled; reserving 3 x 128 slots would take 96 blocks."""
+    pool = charts(client, examples()["shared-prefix-blocks"].scenario)["pool"]
+    assert pool["readings"][1] == ("Step 1: 5 of 31 blocks used (reserving would take 96); 15 slots filled, 5 not")
+
+
 @pytest.mark.parametrize("name", examples())
 def test_tables_hold_the_numbers_of_the_figures(client: TestClient, name: str) -> None:
     found = charts(client, examples()[name].scenario)

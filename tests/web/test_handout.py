@@ -189,6 +189,8 @@ def test_every_space_is_on_some_handout(client: TestClient) -> None:
         "two-groups-drafts-padding-preemption",
         "context-parallel-rank-1-of-2",
         "a-row-is-recycled",
+        "shared-prefix-blocks",
+        "a-prefix-hit",
     ):
         for sheet in handout(client, f"?example={name}&steps=0-7").sheets:
             seen |= {key.split(".")[0] for key in sheet.cells}

@@ -69,7 +69,7 @@ def test_what_the_framework_refuses_is_a_problem_too(failing: TestClient) -> Non
     [
         (1, "Step 0 names “X”, but there is no such request."),
         (2, "Step 0 names “X”, but there is no such request. (1 more)"),
-        (5000, "Step 0 names “X”, but there is no such request. (4,999 more)"),
+        (5000, "Step 0 names “X”, but there is no such request. (4999 more)"),
     ],
 )
 def test_the_detail_tells_the_first_fault_and_how_many_more(failing: TestClient, count: int, detail: str) -> None:

@@ -303,7 +303,7 @@ def test_what_costs_too_much_is_not_run() -> None:
     assert card.step is None
     assert card.schedule is not None
     assert (len(card.schedule.requests), card.schedule.num_more_requests) == (6, 4090)
-    assert card.facts == ("4,096 requests", "20 steps")
+    assert card.facts == ("4096 requests", "20 steps")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The compact form of a scenario: the plain document without what equals its default, keys as they are.
 
-In: a scenario as it was written, right or wrong. Out: a document that parses to the same scenario, for links, files and
-short ids. Nothing is judged here: a value of the wrong type, or a key that nobody knows, stays for the parser to refuse.
+In: a scenario as it was written, right or wrong. Out: a document that parses to the same scenario, for links and
+files. Nothing is judged here: a value of the wrong type, or a key that nobody knows, stays for the parser to refuse.
 
 `num_scheduled_tokens` becomes pairs: its order matters, and not every reader of JSON keeps the order of an object.
 """
@@ -9,34 +9,10 @@ short ids. Nothing is judged here: a value of the wrong type, or a key that nobo
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
-from app.scenario.format.model import (
-    BlockPoolConfig,
-    Config,
-    ContextParallelConfig,
-    CudaGraphConfig,
-    Initial,
-    KVCacheConfig,
-    KVCacheGroup,
-    Model,
-    Request,
-    Scenario,
-    Step,
-)
+from app.scenario.format.model import Model, Scenario, Step
 
-# model -> its fields that hold another model, or a list of them
-_PARTS: Mapping[type[Model], Mapping[str, type[Model]]] = {
-    Scenario: {"config": Config, "requests": Request, "steps": Step},
-    Config: {
-        "kv_cache_groups": KVCacheGroup,
-        "context_parallel": ContextParallelConfig,
-        "cudagraph": CudaGraphConfig,
-        "block_pool": BlockPoolConfig,
-        "kv_cache": KVCacheConfig,
-    },
-    Request: {"initial": Initial},
-}
 _REQUIRED = object()
 
 
@@ -49,17 +25,12 @@ def compact(scenario: Mapping[str, Any]) -> dict[str, Any]:
     return document
 
 
-def canonical(scenario: Mapping[str, Any]) -> bytes:
-    """The same bytes for every way to write one scenario: compact, keys sorted, as JSON in UTF-8."""
-    return to_json(compact(scenario), sort_keys=True)
-
-
-def to_json(document: Any, *, sort_keys: bool = False) -> bytes:
+def to_json(document: Any) -> bytes:
     """JSON without spaces. Half characters (lone surrogates) are escaped, as JavaScript does it."""
     try:
-        return json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys).encode()
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
-        return json.dumps(document, separators=(",", ":"), sort_keys=sort_keys).encode()
+        return json.dumps(document, separators=(",", ":")).encode()
 
 
 def _without_defaults(model: type[Model], value: Any) -> Any:
@@ -67,7 +38,7 @@ def _without_defaults(model: type[Model], value: Any) -> Any:
         return [_without_defaults(model, entry) for entry in value]
     if not isinstance(value, Mapping):
         return value
-    parts = _PARTS.get(model, {})
+    parts = _parts(model)
     defaults = _defaults(model)
     kept = {}
     for key, given in value.items():
@@ -90,6 +61,19 @@ def _pairs(counts: Any) -> Any:
 
 
 @cache
+def _parts(model: type[Model]) -> dict[str, type[Model]]:
+    """Fields that hold another model, or a list of them."""
+    found = {name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+    return {name: part for name, part in found.items() if part is not None}
+
+
+def _model_in(annotation: Any) -> type[Model] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    return next((part for part in map(_model_in, get_args(annotation)) if part is not None), None)
+
+
+@cache
 def _defaults(model: type[Model]) -> dict[str, Any]:
     """Field -> its default in the compact form; fields that must be given are not in it."""
     defaults: dict[str, Any] = {}
@@ -98,7 +82,7 @@ def _defaults(model: type[Model]) -> dict[str, Any]:
             default = field.default
             if isinstance(default, Model):
                 default = {}
-            elif isinstance(default, list) and name in _PARTS.get(model, {}):
+            elif isinstance(default, list) and name in _parts(model):
                 default = [{} for _ in default]
             defaults[name] = default
     return defaults

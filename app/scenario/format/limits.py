@@ -46,20 +46,21 @@ def _step_faults(index: int, step: Step, known: Collection[str], num_groups: int
 
 
 def _config_faults(config: Config) -> Iterator[Fault]:
-    rows = config.max_num_reqs
-    columns = sum(config.num_columns(group) for group in config.kv_cache_groups)
-    if rows * config.max_model_len > MAX_POOL_TOKENS:
+    max_num_reqs = config.max_num_reqs
+    num_columns = sum(config.num_columns(group) for group in config.kv_cache_groups)
+    if max_num_reqs * config.max_model_len > MAX_POOL_TOKENS:
         params = {
-            "max_num_reqs": rows,
+            "max_num_reqs": max_num_reqs,
             "max_model_len": config.max_model_len,
-            "product": rows * config.max_model_len,
+            "product": max_num_reqs * config.max_model_len,
             "limit": MAX_POOL_TOKENS,
-            "right": MAX_POOL_TOKENS // rows,
+            "right": MAX_POOL_TOKENS // max_num_reqs,
         }
         where = "/config/max_model_len"
-        yield Fault(where, "schema", "schema.pool_tokens", params, replace(where, MAX_POOL_TOKENS // rows))
-    elif rows * columns > MAX_TABLE_ENTRIES:
-        params = {"max_num_reqs": rows, "columns": columns, "product": rows * columns, "limit": MAX_TABLE_ENTRIES}
+        yield Fault(where, "schema", "schema.pool_tokens", params, replace(where, MAX_POOL_TOKENS // max_num_reqs))
+    elif max_num_reqs * num_columns > MAX_TABLE_ENTRIES:
+        product = max_num_reqs * num_columns
+        params = {"max_num_reqs": max_num_reqs, "columns": num_columns, "product": product, "limit": MAX_TABLE_ENTRIES}
         yield Fault("/config/kv_cache_groups", "schema", "schema.table_entries", params)
     parallel = config.context_parallel
     if parallel.rank >= parallel.size:

@@ -3,6 +3,7 @@
 What depends on several fields or on earlier steps is checked in `limits` and `plan`.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
@@ -188,6 +189,11 @@ class Config(Model):
     def tokens_per_block(self, group: KVCacheGroup) -> int:
         """Tokens that one table entry covers: a block on every context-parallel rank."""
         return group.block_size * self.context_parallel.size
+
+    @property
+    def lcm_block_size(self) -> int:
+        """Tokens after which blocks of every group end together: vLLM's prefix cache hits multiples of it."""
+        return math.lcm(*map(self.tokens_per_block, self.kv_cache_groups))
 
 
 class Initial(Model):

@@ -120,6 +120,8 @@ class _Reader:
             if isinstance(event, yaml.CollectionStartEvent) and event.anchor is event.tag is None:
                 raise self._refusal("key", event)
             self._node(event, depth + 1)  # neither alias nor anchored nor tagged
+            if event.style in (None, "") and event.value == "":  # `[? , a]`: libyaml loses what stands behind such a key
+                raise self._refusal("empty_key", event)
             pairs.append((event.value, self._node(next(self._events), depth + 1)))
         return ObjectWithDuplicates.of(pairs)
 

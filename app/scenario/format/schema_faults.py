@@ -64,6 +64,8 @@ def schema_fault(detail: ErrorDetails, document: Any) -> Fault:
         params["limit"] = context["ge" if message == "minimum" else "le"]
         if abs(value) < 2**53:
             params["given"] = value
+        if message == "minimum" and _is_block_id(path):
+            message = "block_id"  # a bound alone would not say what 0 and an unknown id are
     elif message in ("too_many", "too_few", "text_too_long"):
         params["limit"] = context["min_length" if message == "too_few" else "max_length"]
         params["count"] = len(value)
@@ -156,6 +158,11 @@ def _is_ids_or_count(path: Path) -> bool:
     if path[0] == "steps":
         return path[2] in ("draft_token_ids", "sampled_token_ids")
     return path[2:] == ("initial", "output_token_ids")
+
+
+def _is_block_id(path: Path) -> bool:
+    """Whether one block id stands there: of a group, of a request."""
+    return len(path) == 6 and (path[2] == "new_block_ids" or path[2:4] == ("initial", "block_ids"))
 
 
 def _path(loc: tuple[str | int, ...], document: Any) -> Path:

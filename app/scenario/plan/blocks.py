@@ -10,10 +10,9 @@ from itertools import islice
 from typing import Any
 
 from app.errors import MAX_FAULTS, Fault, remove
+from app.rules import NULL_BLOCK, UNKNOWN_BLOCK, num_blocks_for, num_null_blocks
 from app.scenario.format.model import Config
 from app.scenario.plan.block_pool import BlockPool
-
-UNKNOWN_BLOCK = -1  # stands for a null in the scenario
 
 
 @dataclass
@@ -83,7 +82,9 @@ class BlockLedger:
     def ask(self, holder: Holder, num_tokens: int) -> None:
         """Let a request's tables cover `num_tokens` tokens with blocks from the pool."""
         sizes = self._tokens_per_block
-        missing = [max(-(-num_tokens // size) - len(table), 0) for size, table in zip(sizes, holder.tables, strict=True)]
+        missing = [
+            max(num_blocks_for(num_tokens, size) - len(table), 0) for size, table in zip(sizes, holder.tables, strict=True)
+        ]
         if not any(missing):
             return
         self._asked.append((holder, missing))
@@ -104,7 +105,7 @@ class BlockLedger:
         and `block_owned`. `where` is the pointer of the list of groups. Faulty ids are held like others, so that whoever
         names them too is told.
         """
-        needed = [-(-num_tokens // size) for size in self._tokens_per_block]
+        needed = [num_blocks_for(num_tokens, size) for size in self._tokens_per_block]
         faults: list[Fault] = []
         if not holder.has_faulty_blocks:
             faults += self._capacity_faults(holder, given, where, params)
@@ -140,7 +141,9 @@ class BlockLedger:
             self.num_entries -= len(table)
             own = table
             if holder.has_named_blocks:
-                own = array("i", (block_id for block_id in table if block_id > 0 and block_id not in self._named_ids))
+                own = array(
+                    "i", (block_id for block_id in table if block_id > NULL_BLOCK and block_id not in self._named_ids)
+                )
                 self._let_go(holder, group, table)
             if not self.is_exhausted:
                 self.pool.give_back(own)
@@ -159,7 +162,7 @@ class BlockLedger:
             table.extend(new[-1])
             self.num_entries += len(block_ids)
             for column, block_id in enumerate(block_ids, start):
-                if not block_id:
+                if block_id is None or block_id == NULL_BLOCK:
                     continue
                 if block_id not in self._num_cells:
                     self._num_outside += block_id >= self.config.num_blocks
@@ -182,10 +185,8 @@ class BlockLedger:
 
     def _num_below_window(self, holder: Holder, group: int) -> int:
         """Leading columns that no query of the request can see any more."""
-        window = self.groups[group].sliding_window
-        if window is None:
-            return 0
-        return max(holder.num_computed_tokens - (window - 1), 0) // self.groups[group].block_size
+        config = self.groups[group]
+        return num_null_blocks(holder.num_computed_tokens, config.sliding_window, config.block_size)
 
     def _capacity_faults(
         self, holder: Holder, given: Sequence[Sequence[int | None]], where: str, params: Mapping[str, Any]
@@ -222,11 +223,11 @@ class BlockLedger:
             below_window = self._num_below_window(holder, group)
             is_leading = not any(table)  # only null blocks so far
             for column, block_id in enumerate(block_ids, len(table)):
-                is_leading = is_leading and block_id == 0
+                is_leading = is_leading and block_id == NULL_BLOCK
                 details: dict[str, Any] = {}
                 if block_id is None:
                     continue
-                if block_id == 0:
+                if block_id == NULL_BLOCK:
                     if is_leading and column < below_window:
                         continue
                     code, message = "block_null", "block_null" if column >= below_window else "block_null.not_leading"

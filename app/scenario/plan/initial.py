@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 
 from app.errors import Fault, pointer, remove, replace
+from app.rules import rule_token_id
 from app.scenario.format.model import Initial, Scenario, num_given
 from app.scenario.plan.blocks import BlockLedger
 from app.scenario.plan.plan import Admission
-from app.scenario.plan.progress import WalkingRequest
-from app.scenario.plan.token_ids import rule_token_id
+from app.scenario.plan.progress import RequestProgress
 
 
 def enter_initial(
-    scenario: Scenario, requests: Iterable[WalkingRequest], ledger: BlockLedger
+    scenario: Scenario, requests: Iterable[RequestProgress], ledger: BlockLedger
 ) -> tuple[list[Admission], list[Fault]]:
     """Let the requests that have an `initial` enter, in list order, and ask the ledger for their blocks.
 
@@ -53,14 +53,16 @@ def enter_initial(
     return admissions, faults
 
 
-def _enter(state: WalkingRequest, initial: Initial, row: int) -> Admission:
+def _enter(state: RequestProgress, initial: Initial, row: int) -> Admission:
     outputs, num_outputs = initial.output_token_ids, num_given(initial.output_token_ids)
     state.initial_outputs = outputs
     state.total_len = state.prompt_len + num_outputs
     state.num_computed_tokens = state.hit = _num_computed(state, initial)
-    last = 0
-    if num_outputs:
-        last = rule_token_id(state.base, state.total_len - 1) if isinstance(outputs, int) else outputs[-1]
+    last_sampled_token = 0
+    if isinstance(outputs, list):
+        last_sampled_token = outputs[-1] if outputs else 0
+    elif num_outputs:
+        last_sampled_token = rule_token_id(state.base, state.total_len - 1)
     return Admission(
         req_id=state.req_id,
         request_idx=state.request_idx,
@@ -70,11 +72,11 @@ def _enter(state: WalkingRequest, initial: Initial, row: int) -> Admission:
         block_ids=(),
         req_state_idx=row,
         num_output_tokens=num_outputs,
-        last_sampled_token=last,
+        last_sampled_token=last_sampled_token,
     )
 
 
-def _num_computed(state: WalkingRequest, initial: Initial) -> int:
+def _num_computed(state: RequestProgress, initial: Initial) -> int:
     """As given; else none without outputs, and with outputs all tokens but the last."""
     if initial.num_computed_tokens is not None:
         return initial.num_computed_tokens
@@ -82,7 +84,7 @@ def _num_computed(state: WalkingRequest, initial: Initial) -> int:
     return state.prompt_len + num_outputs - 1 if num_outputs else 0
 
 
-def _count_faults(state: WalkingRequest, initial: Initial, max_model_len: int, where: str) -> Iterator[Fault]:
+def _count_faults(state: RequestProgress, initial: Initial, max_model_len: int, where: str) -> Iterator[Fault]:
     """Whether the computed and output counts fit each other."""
     outputs, prompt_len = initial.output_token_ids, state.prompt_len
     num_outputs, num_computed = num_given(outputs), _num_computed(state, initial)
@@ -113,7 +115,7 @@ def _count_faults(state: WalkingRequest, initial: Initial, max_model_len: int, w
 
 
 def _row_faults(
-    state: WalkingRequest, row: int | None, free_rows: list[int], max_num_reqs: int, num_entering: int, where: str
+    state: RequestProgress, row: int | None, free_rows: list[int], max_num_reqs: int, num_entering: int, where: str
 ) -> Iterator[Fault]:
     """Whether the row asked for, or any, is to be had."""
     params = {"req_id": state.req_id, "max_num_reqs": max_num_reqs}

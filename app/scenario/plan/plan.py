@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app import rules
 from app.scenario.format.model import Scenario
 
 
@@ -16,7 +17,7 @@ class PlannedRequest:
 
     req_id: str
     num_tokens: int
-    num_drafts: int
+    num_draft_tokens: int
     num_computed_tokens: int
     prefill_len: int
 
@@ -25,8 +26,35 @@ class PlannedRequest:
         return self.num_computed_tokens + self.num_tokens
 
     @property
+    def num_new_tokens(self) -> int:
+        """Tokens without the drafts: a chunk of the prefill, or the one of a decode."""
+        return self.num_tokens - self.num_draft_tokens
+
+    @property
     def is_prefilling(self) -> bool:
-        return self.num_computed_tokens < self.prefill_len
+        return rules.is_prefilling(self.num_computed_tokens, self.prefill_len)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the prefill goes on after the step, which then samples nothing."""
+        return rules.is_unfinished(*self._counts)
+
+    @property
+    def runs_as_decode(self) -> bool:
+        return rules.runs_as_decode(*self._counts)
+
+    @property
+    def kind(self) -> rules.Kind:
+        return rules.kind_of_work(*self._counts)
+
+    @property
+    def _counts(self) -> tuple[int, int, int, int]:
+        return self.num_computed_tokens, self.prefill_len, self.num_tokens, self.num_draft_tokens
+
+    def num_computed_tokens_after(self, num_sampled: int) -> int:
+        """Tokens that count as computed once the step has sampled so many."""
+        num_rejected = rules.num_rejected_tokens(self.num_draft_tokens, num_sampled, unfinished=self.is_unfinished)
+        return rules.num_computed_tokens_after(self.num_computed_tokens, self.num_tokens, num_rejected)
 
 
 @dataclass(frozen=True)
@@ -38,7 +66,7 @@ class Admission:
     prompt_len: int
     prefill_len: int
     num_computed_tokens: int
-    block_ids: "Sequence[array[int]]"  # per group; -1 unknown
+    block_ids: "Sequence[array[int]]"  # per group; UNKNOWN_BLOCK where a log does not tell
     is_resumed: bool = False
     req_state_idx: int | None = None
     num_output_tokens: int = 0
@@ -95,4 +123,5 @@ class Plan:
     initial: Sequence[Admission]
     steps: Sequence[PlannedStep]
     num_columns: Sequence[int]  # per group: columns of the block table that the run uses
+    named_block_ids: frozenset[int]  # by the scenario itself: the pool hands out others, each to one request
     stopped: Stopped | None = None

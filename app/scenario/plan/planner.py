@@ -17,8 +17,8 @@ from app.scenario.plan.block_pool import BlockPool
 from app.scenario.plan.blocks import BlockLedger
 from app.scenario.plan.initial import enter_initial
 from app.scenario.plan.plan import Admission, Plan, PlannedRequest, PlannedStep, RequestFacts, Stopped
-from app.scenario.plan.progress import WalkingRequest, walking_requests
-from app.scenario.plan.step_checks import count_faults, hit_faults, sampled_faults
+from app.scenario.plan.progress import RequestProgress, progress_of_requests
+from app.scenario.plan.step_checks import count_faults, has_right_counts, hit_faults, sampled_faults
 from app.scenario.plan.token_ids import draft_token_ids, sampled_token_ids
 
 
@@ -40,10 +40,10 @@ class _Planner:
         self.scenario = scenario
         self.config = config = scenario.config
         self.faults = list(known_faults)
-        self.requests = walking_requests(scenario, known_faults)
+        self.requests = progress_of_requests(scenario, known_faults)
         self.num_live = 0
         self.num_given_blocks = 0
-        named_ids = _named_block_ids(scenario)
+        self.named_block_ids = named_ids = _named_block_ids(scenario)
         pool = BlockPool(config.num_blocks, config.block_pool.order, config.block_pool.seed, named_ids)
         self.ledger = BlockLedger(config, pool, named_ids, scenario.strict)
         self.stopped: Stopped | None = None
@@ -68,7 +68,7 @@ class _Planner:
             )
             for request, state in zip(self.scenario.requests, self.requests.values(), strict=True)
         ]
-        return Plan(self.scenario, facts, initial, steps, self.ledger.num_columns, self.stopped)
+        return Plan(self.scenario, facts, initial, steps, self.ledger.num_columns, self.named_block_ids, self.stopped)
 
     def _plan_initial(self) -> list[Admission]:
         admissions, faults = enter_initial(self.scenario, self.requests.values(), self.ledger)
@@ -84,11 +84,11 @@ class _Planner:
         scheduled_names = {req_id for req_id, _ in step.num_scheduled_tokens}
         removed = self._remove(index, step, scheduled_names)
         self._check_names(index, step, scheduled_names)
-        self._check_budget(index, step)
+        spare = self._check_budget(index, step)
 
         planned: list[PlannedRequest] = []
-        fresh: list[WalkingRequest] = []
-        resumed: list[WalkingRequest] = []
+        fresh: list[RequestProgress] = []
+        resumed: list[RequestProgress] = []
         drafts: dict[str, list[int]] = {}
         sampled: dict[str, list[int]] = {}
         for req_id, count in step.num_scheduled_tokens:
@@ -105,14 +105,8 @@ class _Planner:
                 state.was_admitted = True
             if state.is_faulty:
                 continue
-            request = PlannedRequest(
-                req_id,
-                count,
-                num_given(step.draft_token_ids.get(req_id, 0)),
-                state.num_computed_tokens,
-                state.prefill_len,
-            )
-            if self._check_request(index, step, state, request, is_new):
+            request = _planned_request(step, state, count)
+            if self._check_request(index, step, state, request, is_new, spare):
                 planned.append(request)
                 self._fill_token_ids(state, step, request, drafts, sampled)
 
@@ -188,7 +182,8 @@ class _Planner:
                     params = {"step": index, "req_id": req_id, "field": name}
                     self.faults.append(Fault(where, "unscheduled", "unscheduled", params, remove(where)))
 
-    def _check_budget(self, index: int, step: Step) -> None:
+    def _check_budget(self, index: int, step: Step) -> int:
+        """How many tokens the budget of a step leaves over: less than none is a fault."""
         first_counts = dict(reversed(step.num_scheduled_tokens))  # of a name given twice
         total = sum(count for req_id, count in first_counts.items() if req_id in self.requests)
         limit = self.config.max_num_batched_tokens
@@ -196,18 +191,26 @@ class _Planner:
             where = pointer("steps", index, "num_scheduled_tokens")
             params = {"step": index, "num_tokens": total, "limit": limit, "over": total - limit}
             self.faults.append(Fault(where, "budget", "budget", params, self._within_budget(index, step, total - limit)))
+        return limit - total
 
     def _within_budget(self, index: int, step: Step, over: int) -> list[dict[str, Any]] | None:
-        """A patch that takes the tokens too many from the last chunk of a prefill that has as many."""
+        """A patch that takes the tokens too many from the last chunk of a prefill that has as many.
+
+        None where a count is wrong for itself: what repairs that count keeps to the budget too.
+        """
+        patch: list[dict[str, Any]] | None = None
         for req_id, count in reversed(step.num_scheduled_tokens):
             state = self.requests.get(req_id)
-            if state is None or count <= over or num_given(step.draft_token_ids.get(req_id, 0)):
+            if state is None or state.is_faulty:
                 continue
-            if not state.is_live or state.num_computed_tokens < state.prefill_len:
-                return replace(pointer("steps", index, "num_scheduled_tokens", req_id), count - over)
-        return None
+            request = _planned_request(step, state, count)
+            if not has_right_counts(request, self.config):
+                return None
+            if patch is None and count > over and request.is_prefilling and not request.num_draft_tokens:
+                patch = replace(pointer("steps", index, "num_scheduled_tokens", req_id), count - over)
+        return patch
 
-    def _admit(self, index: int, state: WalkingRequest, step: Step) -> bool:
+    def _admit(self, index: int, state: RequestProgress, step: Step) -> bool:
         """Bring a request into the pool: its prompt, and what it has sampled so far if it was there before."""
         if state.is_refused:
             return False
@@ -224,19 +227,22 @@ class _Planner:
         state.is_live = True
         self.num_live += 1
         self.ledger.begin(state)
-        state.prefill_len = state.total_len
-        state.num_computed_tokens = state.hit = step.num_computed_tokens.get(state.req_id, 0)
+        state.prefill_len, state.num_computed_tokens = _when_admitted(state, step)
+        state.hit = state.num_computed_tokens
         return True
 
-    def _check_request(self, index: int, step: Step, state: WalkingRequest, request: PlannedRequest, is_new: bool) -> bool:
+    def _check_request(
+        self, index: int, step: Step, state: RequestProgress, request: PlannedRequest, is_new: bool, spare: int
+    ) -> bool:
         """Judge one scheduled request and let its tables grow. False where its counts cannot be: it does not run then."""
         req_id = state.req_id
-        faults = list(hit_faults(index, step, req_id, state.prefill_len, is_new))
+        faults = list(hit_faults(index, step, req_id, state.prefill_len, is_new, self.config))
         if faults and is_new:  # what it would have computed is not known
             state.is_faulty = True
             state.num_computed_tokens = state.hit = state.prefill_len - 1
         else:
-            counts = [*count_faults(index, step, request, self.config), *sampled_faults(index, step, request)]
+            room = request.num_tokens + spare
+            counts = [*count_faults(index, step, request, self.config, room), *sampled_faults(index, step, request)]
             state.is_faulty = bool(counts)
             faults += counts
         # Of a request whose counts are wrong only the ids themselves can be judged, not how many it needs.
@@ -252,18 +258,18 @@ class _Planner:
 
     def _fill_token_ids(
         self,
-        state: WalkingRequest,
+        state: RequestProgress,
         step: Step,
         request: PlannedRequest,
         drafts: dict[str, list[int]],
         sampled: dict[str, list[int]],
     ) -> None:
         # The first sampled token takes the place behind the last token that is not a draft.
-        position = request.seq_len - request.num_drafts
-        if request.seq_len >= request.prefill_len:
-            given = step.sampled_token_ids.get(request.req_id, 1 + request.num_drafts)
+        position = request.seq_len - request.num_draft_tokens
+        if not request.is_unfinished:
+            given = step.sampled_token_ids.get(request.req_id, 1 + request.num_draft_tokens)
             sampled[request.req_id] = sampled_token_ids(state.base, position, given)
-        if request.num_drafts:
+        if request.num_draft_tokens:
             drafts[request.req_id] = draft_token_ids(
                 state.base, position, step.draft_token_ids[request.req_id], sampled.get(request.req_id, ())
             )
@@ -281,15 +287,27 @@ class _Planner:
             self.ledger.is_exhausted = True
         return self.ledger.settle()
 
-    def _post_update(self, state: WalkingRequest, request: PlannedRequest, sampled: Sequence[int]) -> None:
-        num_rejected = 1 + request.num_drafts - len(sampled) if request.seq_len >= request.prefill_len else 0
-        state.num_computed_tokens = request.seq_len - num_rejected
+    def _post_update(self, state: RequestProgress, request: PlannedRequest, sampled: Sequence[int]) -> None:
+        state.num_computed_tokens = request.num_computed_tokens_after(len(sampled))
         state.total_len += len(sampled)
         state.num_sampled += len(sampled)
 
     def _unknown(self, index: int, where: str, req_id: str) -> Fault:
         shown = req_id if len(req_id) <= MAX_REQ_ID_LENGTH else req_id[: MAX_REQ_ID_LENGTH - 1] + "…"
         return Fault(where, "unknown_req_id", "unknown_req_id", {"step": index, "req_id": shown}, remove(where))
+
+
+def _planned_request(step: Step, state: RequestProgress, num_tokens: int) -> PlannedRequest:
+    """What a step asks of a request, also of one that is not in the pool yet."""
+    num_drafts = num_given(step.draft_token_ids.get(state.req_id, 0))
+    progress = (state.prefill_len, state.num_computed_tokens) if state.is_live else _when_admitted(state, step)
+    prefill_len, num_computed_tokens = progress
+    return PlannedRequest(state.req_id, num_tokens, num_drafts, num_computed_tokens, prefill_len)
+
+
+def _when_admitted(state: RequestProgress, step: Step) -> tuple[int, int]:
+    """`prefill_len` and `num_computed_tokens` of a request that a step admits: all its tokens so far, and its hit."""
+    return state.total_len, step.num_computed_tokens.get(state.req_id, 0)
 
 
 def _named_block_ids(scenario: Scenario) -> frozenset[int]:

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from app.errors import Fault, ScenarioError
+from app.rules import NULL_BLOCK
 from app.scenario.plan.plan import Plan
-from app.trace.counts.series import NULL_BLOCK
 
 MAX_SINGLE_PARTS = 40  # where each block that is ever held is one
 MAX_PARTS = 4_096

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from app.pipeline.block_tables import BlockTable
-from app.pipeline.runner import Runner
-from app.scenario.plan.plan import Admission, PlannedStep
+from app.pipeline.record import PoolChanges, RemovedRequest
+from app.rules import NULL_BLOCK
+from app.scenario.plan.plan import Admission, Plan, PlannedStep
+from app.trace.counts.loaded import LoadedSlots
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,12 @@ class StaleBlocks:
     def __init__(self) -> None:
         self._last_owner: dict[int, str] = {}
 
-    def leave(self, req_id: str, req_state_idx: int, tables: Sequence[BlockTable]) -> None:
+    def leave(self, left: RemovedRequest) -> None:
         """A request leaves its row: what its tables name is stale from now on."""
-        for table in tables:
-            num_blocks = int(table.num_blocks[req_state_idx])
-            for block_id in table.block_table[req_state_idx, :num_blocks].tolist():
-                if block_id > 0:
-                    self._last_owner[block_id] = req_id
+        for block_ids in left.block_ids:
+            for block_id in block_ids.tolist():
+                if block_id > NULL_BLOCK:
+                    self._last_owner[block_id] = left.req_id
 
     def take(self, block_ids: Sequence[Sequence[int]]) -> None:
         """Somebody gets blocks: what was in them no longer counts."""
@@ -50,9 +50,11 @@ class StaleBlocks:
 class PoolHistory:
     """Follows the steps of a run and remembers who was where."""
 
-    def __init__(self, max_num_reqs: int) -> None:
+    def __init__(self, plan: Plan) -> None:
+        max_num_reqs = plan.scenario.config.max_num_reqs
         self.row_req_ids: list[str | None] = [None] * max_num_reqs  # whose data a row holds, also after it was freed
         self.stale_blocks = StaleBlocks()
+        self.loaded = LoadedSlots(plan)
         self._hits: dict[int, int] = {}
         self._arrivals: dict[int, int] = {}
         self._num_arrived = 0
@@ -61,23 +63,20 @@ class PoolHistory:
     def rows(self) -> RowHistory:
         return RowHistory(self._hits, self._arrivals)
 
-    def before_step(self, planned: PlannedStep, runner: Runner) -> None:
-        """Take note of who will leave. Call it before the runner's step."""
-        for req_id, _ in planned.removed:
-            row = runner.states.req_id_to_index[req_id]
-            self.stale_blocks.leave(req_id, row, runner.block_tables.groups)
-
-    def after_step(self, planned: PlannedStep, runner: Runner) -> None:
-        """Take note of who came and what they got."""
+    def after_step(self, planned: PlannedStep, changes: PoolChanges) -> None:
+        """Take note of who left, who came and what they got."""
+        for left in changes.removed:
+            self.stale_blocks.leave(left)
         place = {request.req_id: index for index, request in enumerate(planned.scheduled)}
-        self.enter(sorted(planned.admissions, key=lambda admission: place[admission.req_id]), runner)
+        self.enter(sorted(planned.admissions, key=lambda admission: place[admission.req_id]), changes.added)
         for block_ids in planned.new_block_ids.values():
             self.stale_blocks.take(block_ids)
+        self.loaded.follow(planned)
 
-    def enter(self, admissions: Sequence[Admission], runner: Runner) -> None:
-        """Requests got their rows."""
+    def enter(self, admissions: Sequence[Admission], rows: Mapping[str, int]) -> None:
+        """Requests got their `rows`, by req_id."""
         for admission in admissions:
-            row = runner.states.req_id_to_index[admission.req_id]
+            row = rows[admission.req_id]
             self.row_req_ids[row] = admission.req_id
             self._hits[row] = admission.num_computed_tokens
             self._arrivals[row] = self._num_arrived

@@ -5,14 +5,13 @@ costs what it changes, not what it holds, so that long schedules over big pools 
 """
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.scenario.format.model import Config
+from app.rules import NULL_BLOCK, num_local_tokens, num_tokens_within
 from app.scenario.plan.plan import Plan, PlannedStep
 from app.trace.counts.summary import summarise
-
-NULL_BLOCK = 0
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,9 @@ class TokenSeries:
 
 @dataclass(frozen=True)
 class GroupSeries:
-    """Slots of one KV-cache group after each step on this rank, all [num_steps]. Counted as in `usage.measure_usage`."""
+    """Slots of one KV-cache group after each step on this rank, all [num_steps]. Counted as in `usage.measure_usage`: once
+    each, however many requests share them.
+    """
 
     name: str
     filled: Sequence[int]  # slots that hold valid tokens
@@ -70,7 +71,7 @@ def pool_series(plan: Plan) -> PoolSeries:
     """Follow the tables of the live requests through the steps, as lengths."""
     config = plan.scenario.config
     groups = config.kv_cache_groups
-    follower = _Tables(config)
+    follower = _Tables(plan)
     for admission in plan.initial:
         follower.enter(admission.req_id, admission.num_computed_tokens)
         follower.append(admission.req_id, admission.block_ids)
@@ -79,8 +80,8 @@ def pool_series(plan: Plan) -> PoolSeries:
     for step in plan.steps:
         follower.run(step)
         for index, group in enumerate(groups):
-            filled[index].append(follower.num_filled[index])
-            waste[index].append(follower.num_blocks[index] * group.block_size - follower.num_filled[index])
+            filled[index].append(follower.num_filled(index))
+            waste[index].append(follower.num_blocks(index) * group.block_size - follower.num_filled(index))
     columns = [config.num_columns(group) for group in groups]
     slots = sum(count * group.block_size for count, group in zip(columns, groups, strict=True))
     return PoolSeries(
@@ -94,13 +95,14 @@ def pool_series(plan: Plan) -> PoolSeries:
 
 @dataclass
 class _Table:
-    """One request's table in one group: how long it is, and which of its columns hold no known block."""
+    """One request's table in one group: how long it is, and which of its columns hold no block of the pool's."""
 
     length: int = 0
-    gaps: list[int] = field(default_factory=list)  # rising: columns of null blocks and of ids that a log does not tell
+    gaps: list[int] = field(default_factory=list)  # rising: columns of null blocks, unknown ids and named blocks
+    named: dict[int, int] = field(default_factory=dict)  # column -> the block that the scenario named for it
 
     @property
-    def num_blocks(self) -> int:
+    def num_pool_blocks(self) -> int:
         return self.length - len(self.gaps)
 
 
@@ -110,31 +112,81 @@ class _Holding:
     tables: list[_Table]
 
 
-class _Tables:
-    """Block tables of the live requests, and what they hold together per group."""
+class _NamedBlocks:
+    """Blocks of one group that the scenario names. Several tables may hold one: it is full as far as the fullest says."""
 
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        self.num_blocks = [0] * len(config.kv_cache_groups)  # a shared block counts for each of its owners
-        self.num_filled = [0] * len(config.kv_cache_groups)
+    def __init__(self) -> None:
+        self.num_filled = 0
+        self._levels: dict[int, Counter[int]] = {}  # block id -> filled slots by a table's account -> tables that say so
+        self._fullest: dict[int, int] = {}  # block id -> the highest of its levels
+
+    @property
+    def num_blocks(self) -> int:
+        return len(self._levels)
+
+    def hold(self, block_id: int, num_filled: int) -> None:
+        """One more table holds a block."""
+        self._levels.setdefault(block_id, Counter())[num_filled] += 1
+        self._settle(block_id, max(self._fullest.get(block_id, 0), num_filled))
+
+    def fill(self, block_id: int, before: int, num_filled: int) -> None:
+        """A table that holds a block has come further."""
+        if num_filled != before:
+            self.hold(block_id, num_filled)
+            self.leave(block_id, before)
+
+    def leave(self, block_id: int, num_filled: int) -> None:
+        """A table holds a block no longer."""
+        levels = self._levels[block_id]
+        levels[num_filled] -= 1
+        if levels[num_filled]:
+            return
+        del levels[num_filled]
+        if num_filled == self._fullest[block_id]:
+            self._settle(block_id, max(levels, default=0))
+        if not levels:
+            del self._levels[block_id], self._fullest[block_id]
+
+    def _settle(self, block_id: int, fullest: int) -> None:
+        self.num_filled += fullest - self._fullest.get(block_id, 0)
+        self._fullest[block_id] = fullest
+
+
+class _Tables:
+    """Block tables of the live requests, and what they hold together per group.
+
+    A block from the pool is in one table, so lengths are enough. Those that the scenario names are followed one by one.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.config = plan.scenario.config
+        num_groups = len(self.config.kv_cache_groups)
+        self._named_block_ids = plan.named_block_ids
+        self._tokens_per_block = [self.config.tokens_per_block(group) for group in self.config.kv_cache_groups]
+        self._num_pool_blocks = [0] * num_groups
+        self._num_filled = [0] * num_groups  # slots of those
+        self._named = [_NamedBlocks() for _ in range(num_groups)]
         self._holdings: dict[str, _Holding] = {}
+
+    def num_blocks(self, group: int) -> int:
+        """Different blocks in a group's tables."""
+        return self._num_pool_blocks[group] + self._named[group].num_blocks
+
+    def num_filled(self, group: int) -> int:
+        """Slots of those that hold valid tokens."""
+        return self._num_filled[group] + self._named[group].num_filled
 
     def run(self, step: PlannedStep) -> None:
         """What a step does to the tables, and how far its requests have come when it is over."""
         for req_id, _ in step.removed:
-            self._count(self._holdings.pop(req_id), -1)
+            self._leave(self._holdings.pop(req_id))
         for admission in step.admissions:
             self.enter(admission.req_id, admission.num_computed_tokens)
         for req_id, block_ids in step.new_block_ids.items():
             self.append(req_id, block_ids)
         for request in step.scheduled:
-            num_rejected = 0
-            if request.seq_len >= request.prefill_len:
-                num_rejected = request.num_drafts + 1 - len(step.sampled_token_ids[request.req_id])
-            holding = self._holdings[request.req_id]
-            self._count(holding, -1)
-            holding.num_tokens = request.seq_len - num_rejected
-            self._count(holding, 1)
+            num_sampled = len(step.sampled_token_ids.get(request.req_id, ()))
+            self._advance(self._holdings[request.req_id], request.num_computed_tokens_after(num_sampled))
 
     def enter(self, req_id: str, num_computed_tokens: int) -> None:
         """A request gets its row, and with it tables that are empty yet."""
@@ -144,21 +196,46 @@ class _Tables:
         """A request's tables grow by `block_ids`, per group."""
         holding = self._holdings[req_id]
         self._count(holding, -1)
-        for table, ids in zip(holding.tables, block_ids, strict=True):
-            if ids and min(ids) <= NULL_BLOCK:
-                table.gaps += [column for column, block_id in enumerate(ids, table.length) if block_id <= NULL_BLOCK]
+        for group, (table, ids) in enumerate(zip(holding.tables, block_ids, strict=True)):
+            if ids and (min(ids) <= NULL_BLOCK or not self._named_block_ids.isdisjoint(ids)):
+                for column, block_id in enumerate(ids, table.length):
+                    is_named = block_id > NULL_BLOCK and block_id in self._named_block_ids
+                    if is_named:
+                        table.named[column] = block_id
+                        self._named[group].hold(block_id, self._level(group, column, holding.num_tokens))
+                    if is_named or block_id <= NULL_BLOCK:
+                        table.gaps.append(column)
             table.length += len(ids)
         self._count(holding, 1)
 
+    def _advance(self, holding: _Holding, num_tokens: int) -> None:
+        self._count(holding, -1)
+        before, holding.num_tokens = holding.num_tokens, num_tokens
+        self._count(holding, 1)
+        for group, table in enumerate(holding.tables):
+            if table.named:
+                size = self._tokens_per_block[group]
+                for column in range(before // size, min(num_tokens // size + 1, table.length)):
+                    if column in table.named:
+                        levels = (self._level(group, column, before), self._level(group, column, num_tokens))
+                        self._named[group].fill(table.named[column], *levels)
+
+    def _leave(self, holding: _Holding) -> None:
+        self._count(holding, -1)
+        for group, table in enumerate(holding.tables):
+            for column, block_id in table.named.items():
+                self._named[group].leave(block_id, self._level(group, column, holding.num_tokens))
+
     def _count(self, holding: _Holding, sign: int) -> None:
-        for index, table in enumerate(holding.tables):
-            self.num_blocks[index] += sign * table.num_blocks
-            self.num_filled[index] += sign * self._filled(index, table, holding.num_tokens)
+        """Add or take away what a request holds of the pool's own blocks."""
+        for group, table in enumerate(holding.tables):
+            self._num_pool_blocks[group] += sign * table.num_pool_blocks
+            self._num_filled[group] += sign * self._filled(group, table, holding.num_tokens)
 
     def _filled(self, group: int, table: _Table, num_tokens: int) -> int:
-        """Slots of a table's known blocks that hold valid tokens."""
+        """Slots of a table's pool blocks that hold valid tokens."""
         block_size = self.config.kv_cache_groups[group].block_size
-        tokens_per_block = self.config.tokens_per_block(self.config.kv_cache_groups[group])
+        tokens_per_block = self._tokens_per_block[group]
         num_tokens = min(num_tokens, table.length * tokens_per_block)
         num_filled = self._on_this_rank(num_tokens)
         if table.gaps:
@@ -169,9 +246,10 @@ class _Tables:
                 num_filled -= self._on_this_rank(rest)
         return num_filled
 
+    def _level(self, group: int, column: int, num_tokens: int) -> int:
+        """Slots that a request's first tokens fill of the block in one column."""
+        return self._on_this_rank(num_tokens_within(num_tokens, column, self._tokens_per_block[group]))
+
     def _on_this_rank(self, num_tokens: int) -> int:
-        """How many of a request's first tokens this rank holds: `get_dcp_local_seq_lens` for one number."""
         parallel = self.config.context_parallel
-        deals, rest = divmod(num_tokens, parallel.size * parallel.interleave)
-        mine = min(max(rest - parallel.rank * parallel.interleave, 0), parallel.interleave)
-        return deals * parallel.interleave + mine
+        return num_local_tokens(num_tokens, parallel.size, parallel.rank, parallel.interleave)

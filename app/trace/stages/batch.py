@@ -7,7 +7,7 @@ from app.trace.stages.vllm import INPUT_BATCH, MODEL_RUNNER
 from app.trace.step import StepTensors, array
 from app.trace.words import listed
 
-_BATCH_SOURCE = Source(prepare_batch, ("order = sorted(", "return (int(not"))
+_BATCH_SOURCE = Source(prepare_batch, ("(int(not", "order = sorted("))
 
 
 def _sentence(step: StepTensors, translate: Translate) -> str:
@@ -28,7 +28,7 @@ BATCH = Stage(
             "int64",
             "index",
             [Case("idx_mapping", "schedule_req_state_idx[schedule_idx[batch_idx]]", inputs=("row_req_ids[value]",))],
-            Source(prepare_batch, ("rows = [", "idx_mapping = torch.tensor(")),
+            Source(prepare_batch, ("req_state_idx = [", "idx_mapping = torch.tensor(")),
             (INPUT_BATCH, "InputBatch.idx_mapping"),
             holds="req_state_idx",
             values=lambda step: array(step.batch.idx_mapping),
@@ -41,7 +41,7 @@ BATCH = Stage(
             "int32",
             "count",
             [Case("num_scheduled_tokens", "schedule_num_tokens[schedule_idx[batch_idx]]")],
-            Source(prepare_batch, ("counts = tuple(", "scheduled = torch.tensor(")),
+            Source(prepare_batch, ("counts = [", "scheduled = torch.tensor(")),
             (INPUT_BATCH, "InputBatch.num_scheduled_tokens"),
             values=lambda step: array(step.batch.num_scheduled_tokens),
             is_key=True,
@@ -52,7 +52,7 @@ BATCH = Stage(
             "int32",
             "count",
             [Case("num_draft_tokens", "schedule_num_drafts[schedule_idx[batch_idx]]")],
-            Source(prepare_batch, ("drafts = tuple(", "num_drafts = torch.tensor(")),
+            Source(prepare_batch, ("draft_counts = [", "num_draft_tokens = torch.tensor(")),
             (INPUT_BATCH, "InputBatch.num_draft_tokens_per_req"),
             values=lambda step: array(step.batch.num_draft_tokens),
         ),
@@ -88,6 +88,7 @@ BATCH = Stage(
             _BATCH_SOURCE,
             (MODEL_RUNNER, "GPUModelRunner.prepare_inputs"),
             values=lambda step: step.batch.sort_key,
+            is_own=True,
         ),
         Space(
             "schedule_idx",
@@ -105,6 +106,7 @@ BATCH = Stage(
             (MODEL_RUNNER, "GPUModelRunner.prepare_inputs"),
             holds="schedule_idx",
             values=lambda step: step.batch.schedule_idx,
+            is_own=True,
         ),
     ],
 )

@@ -1,7 +1,7 @@
 """Block tables: the copy by batch row that attention walks, for reading."""
 
 from app.i18n import Translate
-from app.pipeline.block_tables import BlockTable
+from app.pipeline.input_block_tables import InputBlockTable
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import BLOCK_TABLE
 from app.trace.step import StepTensors, Values, ragged
@@ -11,11 +11,8 @@ _NUM_COMPUTED_OF_ROW = "num_computed_tokens[idx_mapping[batch_idx_padded]]"
 
 def _gathered(step: StepTensors) -> list[list[Values]]:
     """Rows of the batch up to their last column ever written; a padded row is zeros, of which none is listed."""
-    num_reqs = step.batch.num_reqs
-    padded: list[Values] = [[]] * (step.padding.num_reqs_padded - num_reqs)
-    return [
-        ragged(table.input_block_table[:num_reqs], table.input_written_columns[:num_reqs]) + padded for table in step.tables
-    ]
+    padded: list[Values] = [[]] * (step.batch_desc.num_reqs_padded - step.batch.num_reqs)
+    return [ragged(table) + padded for table in step.record.input_block_tables]
 
 
 def _sentence(step: StepTensors, translate: Translate) -> str:
@@ -56,7 +53,7 @@ BLOCK_TABLES = Stage(
                 ),
                 Case("input_block_tables", "block_tables[group, idx_mapping[batch_idx_padded], block_index]"),
             ],
-            Source(BlockTable.gather, ("block_ids = self.block_table", "masked_fill", "out=destination")),
+            Source(InputBlockTable.gather, ("block_ids = table.block_table", ".scatter_(", "[hidden] = NULL_BLOCK")),
             (BLOCK_TABLE, "_gather_block_tables_kernel"),
             holds="block_id",
             values=_gathered,

@@ -5,7 +5,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from app.i18n import Translate
-from app.pipeline.input_batch import TOKEN_SOURCES, flatten, get_dcp_local_seq_lens, prepare_input_ids, prepare_logits
+from app.pipeline.context_parallel import get_dcp_local_seq_lens
+from app.pipeline.flat_tokens import TOKEN_SOURCES, flatten, prepare_input_ids, prepare_logits
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import CP_UTILS, INPUT_BATCH
 from app.trace.step import StepTensors, array
@@ -22,7 +23,8 @@ def _local_seq_lens(step: StepTensors) -> NDArray[Any]:
 
 def _sentence(step: StepTensors, translate: Translate) -> str:
     batch = step.batch
-    runs = ({"req_id": req_id, "value": count} for req_id, count in zip(batch.req_ids, batch.num_scheduled, strict=True))
+    counts = batch.num_scheduled_tokens.tolist()
+    runs = ({"req_id": req_id, "value": count} for req_id, count in zip(batch.req_ids, counts, strict=True))
     rows = listed([translate("summary.flatten.row", run) for run in runs], translate)
     return translate("summary.flatten", {"n": batch.num_tokens, "rows": rows})
 

@@ -6,6 +6,7 @@ import functools
 from app.i18n import Translate
 from app.pipeline.kv_cache import LAYOUTS, KVCacheLayout, Layout
 from app.trace.counts.kv_blocks import kv_blocks
+from app.trace.counts.loaded import LoadedSlots
 from app.trace.counts.pool_history import StaleBlocks
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.step import StepTensors, Values, array, masked
@@ -22,6 +23,9 @@ def _within_block(num_tokens: str) -> str:
     return f"min(max({num_tokens} - {_BLOCK_OF} * {_SIZE}, 0), {_SIZE})"
 
 
+_LOADED = "kv_block_num_filled[kv_block_idx] - ({} - {})".format(
+    *(f"min(kv_block_computed_{edge}[kv_block_idx], kv_block_num_filled[kv_block_idx])" for edge in ("end", "begin"))
+)
 _NHD = "slot_mappings[group, flat_token_idx] * bytes_per_slot"
 _HND = (
     "(block_numbers[group, flat_token_idx] * num_kv_heads * block_size[group] + block_offsets[group, flat_token_idx])"
@@ -34,10 +38,10 @@ def _byte_offsets(step: StepTensors, order: Layout) -> list[Values]:
     layout = dataclasses.replace(step.layout, order=order)
     return [
         masked(
-            layout.byte_offsets(slots.block_numbers, slots.block_offsets, slots.block_size),
-            slots.is_elsewhere | slots.is_unknown,
+            layout.byte_offsets(slots.block_numbers, slots.block_offsets, table.block_size),
+            ~slots.has_slot,
         )
-        for slots in step.slots
+        for table, slots in zip(step.tables, step.slots, strict=True)
     ]
 
 
@@ -180,7 +184,7 @@ KV_CACHE = Stage(
                     _within_block(f"seq_lens[{_BATCH_OF_OWNER}]") + " - " + _within_block(f"num_computed_tokens[{_OWNER}]"),
                 ),
             ],
-            Source(kv_blocks, ("num_written = ",)),
+            Source(kv_blocks, ("num_written=",)),
             None,
             exactness="simplified",
             values=lambda step: array(step.kv_blocks.num_written),
@@ -206,6 +210,69 @@ KV_CACHE = Stage(
             None,
             exactness="simplified",
             values=lambda step: array(step.kv_blocks.num_readable),
+        ),
+        Space(
+            "kv_block_num_holders",
+            ("kv_block_idx",),
+            "int32",
+            "count",
+            [Case("kv_block_num_holders")],
+            Source(kv_blocks, ("num_holders=",)),
+            None,
+            exactness="simplified",
+            values=lambda step: array(step.kv_blocks.num_holders),
+            exists=lambda step: step.kv_blocks.has_shared,
+        ),
+        Space(
+            "kv_block_is_first_holder",
+            ("kv_block_idx",),
+            "bool",
+            "flag",
+            [Case("kv_block_is_first_holder")],
+            Source(kv_blocks, ("is_first_holder[1:] = ",)),
+            None,
+            exactness="simplified",
+            values=lambda step: array(step.kv_blocks.is_first_holder),
+            exists=lambda step: step.kv_blocks.has_shared,
+            is_detail=True,
+        ),
+        Space(
+            "kv_block_num_loaded",
+            ("kv_block_idx",),
+            "int32",
+            "count",
+            [Case("kv_block_num_loaded", _LOADED)],
+            Source(kv_blocks, ("num_loaded = ",)),
+            None,
+            exactness="simplified",
+            values=lambda step: array(step.kv_blocks.num_loaded),
+            exists=lambda step: step.kv_blocks.has_loaded,
+        ),
+        Space(
+            "kv_block_computed_begin",
+            ("kv_block_idx",),
+            "int32",
+            "index",
+            [Case("kv_block_computed_begin")],
+            Source(LoadedSlots.follow, ("group.hold(", "group.write(")),
+            None,
+            exactness="simplified",
+            values=lambda step: array(step.kv_blocks.computed_begin),
+            exists=lambda step: step.kv_blocks.has_loaded,
+            is_detail=True,
+        ),
+        Space(
+            "kv_block_computed_end",
+            ("kv_block_idx",),
+            "int32",
+            "index",
+            [Case("kv_block_computed_end")],
+            Source(LoadedSlots.follow, ("group.hold(", "group.write(")),
+            None,
+            exactness="simplified",
+            values=lambda step: array(step.kv_blocks.computed_end),
+            exists=lambda step: step.kv_blocks.has_loaded,
+            is_detail=True,
         ),
         Space(
             "stale_block_ids",

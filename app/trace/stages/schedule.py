@@ -1,13 +1,13 @@
 """Schedule: who runs how many tokens, in the order the scheduler said it."""
 
 from app.i18n import Translate
+from app.pipeline.input_batch import prepare_batch
 from app.pipeline.request_state import RequestState
-from app.pipeline.runner import Runner
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import SCHEDULER_OUTPUT, STATES
 from app.trace.step import StepTensors
 
-_SCHEDULE_SOURCE = Source(Runner.step, ("prepare_batch(", "scheduled.num_scheduled_tokens, "))
+_SCHEDULE_SOURCE = Source(prepare_batch, ("for req_id, count in num_scheduled_tokens",))
 
 
 def _sentence(step: StepTensors, translate: Translate) -> str:
@@ -32,6 +32,7 @@ SCHEDULE = Stage(
             (SCHEDULER_OUTPUT, "SchedulerOutput.num_scheduled_tokens"),
             holds="req_id",
             values=lambda step: [request.req_id for request in step.planned.scheduled],
+            is_own=True,
         ),
         Space(
             "schedule_num_tokens",
@@ -43,6 +44,7 @@ SCHEDULE = Stage(
             (SCHEDULER_OUTPUT, "SchedulerOutput.num_scheduled_tokens"),
             values=lambda step: [request.num_tokens for request in step.planned.scheduled],
             is_key=True,
+            is_own=True,
         ),
         Space(
             "schedule_num_drafts",
@@ -52,7 +54,8 @@ SCHEDULE = Stage(
             [Case("schedule_num_drafts")],
             _SCHEDULE_SOURCE,
             (SCHEDULER_OUTPUT, "SchedulerOutput.scheduled_spec_decode_tokens"),
-            values=lambda step: [request.num_drafts for request in step.planned.scheduled],
+            values=lambda step: [request.num_draft_tokens for request in step.planned.scheduled],
+            is_own=True,
         ),
         Space(
             "schedule_req_state_idx",
@@ -64,6 +67,7 @@ SCHEDULE = Stage(
             (STATES, "RequestState.req_id_to_index"),
             holds="req_state_idx",
             values=lambda step: [step.req_id_to_index[request.req_id] for request in step.planned.scheduled],
+            is_own=True,
         ),
     ],
 )

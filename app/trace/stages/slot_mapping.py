@@ -1,7 +1,13 @@
 """Slot mapping: where each token is written, looked up in the persistent tables."""
 
 from app.i18n import Translate
-from app.pipeline.block_tables import BlockTable, is_local_token
+from app.pipeline.context_parallel import is_local_token
+from app.pipeline.slot_mapping import (
+    compute_local_slot_mapping,
+    compute_slot_mapping,
+    pad_slot_mapping,
+)
+from app.rules import UNKNOWN_SLOT_ID
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import BLOCK_TABLE
 from app.trace.step import StepTensors, array, masked
@@ -12,7 +18,7 @@ _TOKEN_ROW = "idx_mapping[token_batch_idx[flat_token_idx]]"
 
 _BLOCK = f"block_tables[group, {_TOKEN_ROW}, block_indices[group, flat_token_idx]]"
 _SLOT = "block_numbers[group, flat_token_idx_padded] * block_size[group] + block_offsets[group, flat_token_idx_padded]"
-_LOCAL_ONLY = Source(BlockTable.compute_local_slot_mapping, ("is_local = ", "torch.where(is_local"))
+_LOCAL_ONLY = Source(compute_local_slot_mapping, ("is_local = ", "torch.where(is_local"))
 
 
 def _sentence(step: StepTensors, translate: Translate) -> str:
@@ -20,7 +26,7 @@ def _sentence(step: StepTensors, translate: Translate) -> str:
     names, total = step.group_names, 0
     parts: list[str] = []
     for name, slots in zip(names, step.slots, strict=True):
-        real = slots.slot_ids[: step.batch.num_tokens][~(slots.is_elsewhere | slots.is_unknown)].tolist()
+        real = slots.slot_ids[: step.batch.num_tokens][slots.has_slot].tolist()
         total += len(real)
         if real:
             parts.append(f"{name} {runs(real)}" if len(names) > 1 else runs(real))
@@ -44,7 +50,7 @@ SLOT_MAPPING = Stage(
             [Case("is_local", f"{_POSITION} // dcp_interleave % dcp_size == dcp_rank")],
             Source(is_local_token, ("return ",)),
             (BLOCK_TABLE, "_compute_slot_mappings_kernel"),
-            values=lambda step: array(is_local_token(step.flat.positions, step.cp)),
+            values=lambda step: array(step.slots[0].is_local),
             is_key=True,
             exists=lambda step: step.cp.size > 1,
         ),
@@ -58,10 +64,10 @@ SLOT_MAPPING = Stage(
                 Case(
                     "block_indices.parallel",
                     f"{_POSITION} // (block_size[group] * dcp_size)",
-                    source=Source(BlockTable.compute_local_slot_mapping, ("virtual_size = ", "block_indices = ")),
+                    source=Source(compute_local_slot_mapping, ("virtual_size = ", "block_indices = ")),
                 ),
             ],
-            Source(BlockTable.compute_slot_mapping, ("block_indices = positions",)),
+            Source(compute_slot_mapping, ("block_indices = positions",)),
             (BLOCK_TABLE, "_compute_slot_mappings_kernel"),
             holds="block_index",
             values=lambda step: [array(slots.block_indices) for slots in step.slots],
@@ -85,15 +91,13 @@ SLOT_MAPPING = Stage(
                     "block_offsets.parallel",
                     f"{_POSITION} % (block_size[group] * dcp_size) // (dcp_interleave * dcp_size) * dcp_interleave"
                     f" + {_POSITION} % dcp_interleave",
-                    source=Source(
-                        BlockTable.compute_local_slot_mapping, ("virtual_offsets = ", "rounds = ", "block_offsets = ")
-                    ),
+                    source=Source(compute_local_slot_mapping, ("virtual_offsets = ", "block_offsets = ")),
                 ),
             ],
-            Source(BlockTable.compute_slot_mapping, ("block_offsets = ",)),
+            Source(compute_slot_mapping, ("block_offsets = ",)),
             (BLOCK_TABLE, "_compute_slot_mappings_kernel"),
             holds="block_offset",
-            values=lambda step: [masked(slots.block_offsets, slots.is_elsewhere) for slots in step.slots],
+            values=lambda step: [masked(slots.block_offsets, ~slots.is_local) for slots in step.slots],
             is_key=True,
         ),
         Space(
@@ -125,14 +129,14 @@ SLOT_MAPPING = Stage(
                     "block_numbers",
                     _BLOCK,
                     when="dcp_size > 1",
-                    source=Source(BlockTable.compute_local_slot_mapping, ("block_numbers = ",)),
+                    source=Source(compute_local_slot_mapping, ("block_numbers = ",)),
                 ),
                 Case("block_numbers", _BLOCK),
             ],
-            Source(BlockTable.compute_slot_mapping, ("block_numbers = self",)),
+            Source(compute_slot_mapping, ("block_numbers = table",)),
             (BLOCK_TABLE, "_compute_slot_mappings_kernel"),
             holds="block_id",
-            values=lambda step: [masked(slots.block_numbers, slots.is_elsewhere | slots.is_unknown) for slots in step.slots],
+            values=lambda step: [masked(slots.block_numbers, ~slots.has_slot) for slots in step.slots],
             is_key=True,
         ),
         Space(
@@ -141,7 +145,13 @@ SLOT_MAPPING = Stage(
             "int64",
             "id",
             [
-                Case("slot_mappings.padding", "PAD_SLOT_ID", when="flat_token_idx_padded >= num_tokens", state="padding"),
+                Case(
+                    "slot_mappings.padding",
+                    "PAD_SLOT_ID",
+                    when="flat_token_idx_padded >= num_tokens",
+                    source=Source(pad_slot_mapping, ("return ",)),
+                    state="padding",
+                ),
                 Case(
                     "slot_mappings.not_local",
                     "PAD_SLOT_ID",
@@ -154,20 +164,21 @@ SLOT_MAPPING = Stage(
                     "slot_mappings.unknown",
                     when="value == None",
                     inputs=("block_numbers[group, flat_token_idx_padded]",),
+                    source=Source(compute_slot_mapping, ("is_known = ", "torch.where(is_known")),
                     state="unknown",
                 ),
                 Case(
                     "slot_mappings",
                     _SLOT,
                     when="dcp_size > 1",
-                    source=Source(BlockTable.compute_local_slot_mapping, ("slot_ids = ",)),
+                    source=Source(compute_local_slot_mapping, ("slot_ids = block_numbers",)),
                 ),
                 Case("slot_mappings", _SLOT),
             ],
-            Source(BlockTable.compute_slot_mapping, ("slot_ids = ",)),
+            Source(compute_slot_mapping, ("slot_ids = block_numbers",)),
             (BLOCK_TABLE, "_compute_slot_mappings_kernel"),
             holds="slot_id",
-            values=lambda step: [masked(slots.slot_ids, slots.is_unknown) for slots in step.slots],
+            values=lambda step: [masked(slots.slot_ids, slots.slot_ids == UNKNOWN_SLOT_ID) for slots in step.slots],
             is_key=True,
             is_answer=True,
         ),

@@ -1,9 +1,11 @@
 """State pool: rows that live as long as their request."""
 
+from collections.abc import Sequence
+
 from app.i18n import Translate
 from app.pipeline.block_tables import BlockTable
 from app.pipeline.request_state import RequestState
-from app.pipeline.runner import Runner
+from app.pipeline.sampled_tokens import post_update
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import BLOCK_TABLE, INPUT_BATCH, STATES
 from app.trace.step import StepTensors, array, ragged
@@ -14,7 +16,9 @@ _UNUSED = "row_status[req_state_idx] == 'unused'"
 _RAN_BEFORE = "prev(find(idx_mapping, req_state_idx)) != None"
 
 
-def _pool_space(name: str, mark: str, updated: Case | None = None, is_key: bool = False) -> Space:
+def _pool_space(
+    name: str, mark: str, updated: Case | None = None, is_key: bool = False, added: Sequence[Case] = ()
+) -> Space:
     """A count of the state pool: written when a request gets the row, else carried over from the step before."""
     return Space(
         name,
@@ -23,6 +27,7 @@ def _pool_space(name: str, mark: str, updated: Case | None = None, is_key: bool 
         "count",
         [
             Case("row.unused", when=_UNUSED, state="unused"),
+            *added,
             Case(f"{name}.added", when=_ADDED),
             *([] if updated is None else [updated]),
             Case("row.initial", when=f"prev({name}[req_state_idx]) == None"),
@@ -70,6 +75,7 @@ STATE_POOL = Stage(
             (STATES, "RequestState.add_request"),
             holds="req_id",
             values=lambda step: list(step.row_req_ids),
+            is_own=True,
         ),
         Space(
             "row_status",
@@ -85,6 +91,7 @@ STATE_POOL = Stage(
             Source(RequestState.remove_request, ("free_indices.append",)),
             (STATES, "RequestState.remove_request"),
             values=_row_status,
+            is_own=True,
         ),
         _pool_space("prompt_len", "self.prompt_len["),
         _pool_space("prefill_len", "self.prefill_len["),
@@ -98,6 +105,12 @@ STATE_POOL = Stage(
             "self.num_computed_tokens[",
             Case("row.updated", "prev(num_computed_tokens_after[find(idx_mapping, req_state_idx)])", when=_RAN_BEFORE),
             is_key=True,
+            added=[
+                Case(
+                    "num_computed_tokens.inside_block",
+                    when=f"{_ADDED} and num_computed_tokens[req_state_idx] % lcm_block_size != 0",
+                )
+            ],
         ),
         Space(
             "last_sampled_tokens",
@@ -121,7 +134,7 @@ STATE_POOL = Stage(
                 Case("last_sampled_tokens.initial", when="prev(last_sampled_tokens[req_state_idx]) == None"),
                 Case("row.carried", "prev(last_sampled_tokens[req_state_idx])"),
             ],
-            Source(Runner.post_update, ("last_sampled_tokens[",)),
+            Source(post_update, ("last_sampled_tokens[",)),
             (INPUT_BATCH, "_post_update_kernel"),
             values=lambda step: array(step.record.pool.last_sampled_tokens),
         ),
@@ -156,9 +169,9 @@ STATE_POOL = Stage(
                 ),
                 Case("num_blocks.appended"),
             ],
-            Source(BlockTable.apply_staged_writes, ("self.num_blocks[rows]",)),
+            Source(BlockTable.apply_staged_writes, ("self.num_blocks[req_state_idx]",)),
             (BLOCK_TABLE, "BlockTables.append_block_ids"),
-            values=lambda step: [array(table.num_blocks.clone()) for table in step.tables],
+            values=lambda step: [array(table.num_blocks) for table in step.tables],
         ),
         Space(
             "block_tables",
@@ -182,7 +195,7 @@ STATE_POOL = Stage(
             Source(BlockTable.apply_staged_writes, ("self.block_table.view(-1)[",)),
             (BLOCK_TABLE, "BlockTables.apply_staged_writes"),
             holds="block_id",
-            values=lambda step: [ragged(table.block_table, table.written_columns) for table in step.tables],
+            values=lambda step: [ragged(table.block_table) for table in step.tables],
             is_key=True,
         ),
     ],

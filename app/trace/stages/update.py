@@ -1,7 +1,7 @@
 """Update: what the step sampled and what that makes of the pool."""
 
 from app.i18n import Translate
-from app.pipeline.runner import Runner
+from app.pipeline.sampled_tokens import post_update
 from app.trace.space import Case, Source, Space, Stage
 from app.trace.stages.vllm import INPUT_BATCH, MODEL_RUNNER
 from app.trace.step import StepTensors, array
@@ -29,7 +29,7 @@ UPDATE = Stage(
             "int32",
             "id",
             [Case("sampled_token_ids", control=("logits_indices[cu_num_logits[batch_idx] + sample_idx]",))],
-            Source(Runner.post_update, ("sampled = [", "sampled_flat = ")),
+            Source(post_update, ("sampled_token_ids.get(", "sampled_flat = ")),
             (MODEL_RUNNER, "GPUModelRunner.sample_tokens"),
             values=lambda step: [list(step.planned.sampled_token_ids.get(req_id, ())) for req_id in step.batch.req_ids],
             is_key=True,
@@ -43,7 +43,7 @@ UPDATE = Stage(
                 Case("num_sampled.unfinished", "0", when=_UNFINISHED, inputs=("seq_lens[batch_idx]",)),
                 Case("num_sampled", "length(sampled_token_ids, batch_idx)"),
             ],
-            Source(Runner.post_update, ("num_sampled = ",)),
+            Source(post_update, ("num_sampled = ",)),
             (INPUT_BATCH, "get_num_sampled_and_rejected"),
             values=lambda step: array(step.update.num_sampled),
         ),
@@ -56,7 +56,7 @@ UPDATE = Stage(
                 Case("num_rejected.unfinished", "0", when=_UNFINISHED, inputs=("seq_lens[batch_idx]",)),
                 Case("num_rejected", "1 + num_draft_tokens[batch_idx] - num_sampled[batch_idx]"),
             ],
-            Source(Runner.post_update, ("num_rejected = ",)),
+            Source(post_update, ("num_rejected = ",)),
             (INPUT_BATCH, "get_num_sampled_and_rejected"),
             values=lambda step: array(step.update.num_rejected),
         ),
@@ -72,7 +72,7 @@ UPDATE = Stage(
                     " - num_rejected[batch_idx]",
                 )
             ],
-            Source(Runner.post_update, ("num_computed = ", "states.num_computed_tokens[rows] = num_computed")),
+            Source(post_update, ("num_computed = ", "states.num_computed_tokens[idx_mapping] = num_computed")),
             (INPUT_BATCH, "_post_update_kernel"),
             values=lambda step: array(step.update.num_computed_tokens_after),
             is_key=True,
@@ -84,7 +84,7 @@ UPDATE = Stage(
             "int32",
             "count",
             [Case("total_len_after", "total_len[idx_mapping[batch_idx]] + num_sampled[batch_idx]")],
-            Source(Runner.post_update, ("total_len = total_len", "states.total_len[rows] = total_len")),
+            Source(post_update, ("total_len = total_len", "states.total_len[idx_mapping] = total_len")),
             (INPUT_BATCH, "_post_update_kernel"),
             values=lambda step: array(step.update.total_len_after),
         ),

@@ -162,9 +162,15 @@ def api_router(device: torch.device, limiter: anyio.CapacityLimiter) -> APIRoute
     async def spaces() -> Response:
         """The schema of a trace's steps.
 
-        `spaces` describes each tensor: dims, dtype, stage, the lines of the pipeline that compute it (in `sources`),
-        the symbol of vLLM that it mirrors, and its `cases`. The first case whose `when` is true explains a cell:
-        `formula` gives its value from others, and a `source` of its own names the lines where others than the space's ran.
+        `stages` are the parts of the pipeline in its order: `tier` says which stand side by side, `elements` by which cells
+        and along which index one is stepped through, `asks` which space it finds out. `axes` says of each dim along which
+        `axis` it is drawn, whether its entries are columns (`across`), which space is the `tag` in front of each entry, and
+        the `letter` of its index in formulas on paper.
+
+        `spaces` describes each tensor: dims, dtype, stage, `kind` (count, id, index, flag or text), the lines of the
+        pipeline that compute it (in `sources`), the symbol of vLLM that it mirrors, and its `cases`. The first case whose
+        `when` is true explains a cell: `formula` gives its value from others, `state` says what it is besides plain data,
+        and a `source` of its own names the lines where others than the space's ran.
 
         Expressions are JSON: a number, null, a name (a dim of the cell, `value` for the cell itself, a scalar of the
         step or of `constants`), or a list that starts with an operator: `["@", space, index...]` a cell of the step or

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.i18n import Translate
+from app.rules import NULL_BLOCK
 from app.scenario.plan.plan import Plan
 from app.trace.counts.block_owners import BlockMap, BlockRange, Run
-from app.trace.counts.series import NULL_BLOCK, PoolSeries, TokenSeries
+from app.trace.counts.series import PoolSeries, TokenSeries
 
 
 class Words:

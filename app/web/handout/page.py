@@ -20,7 +20,7 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
 from app.errors import ScenarioError
-from app.i18n import Language, translate
+from app.i18n import Language, tag_of, translate
 from app.trace.schema import STAGES
 from app.trace.trace import ENGINE
 from app.web.handout.fit import name_lines
@@ -72,7 +72,6 @@ class HandoutPage:
     """Context of `handout.html`: a handout, or a problem."""
 
     lang: Language
-    html_lang: str
     root: str  # path that the server is reached under
     kept: str  # query that keeps the language, where the address says it
     languages: Mapping[str, tuple[str, str]]  # code -> name, address
@@ -128,7 +127,7 @@ def handout_router(
         status, html, is_private = await anyio.to_thread.run_sync(answer, request, limiter=limiter)
         headers = {
             "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-            "Content-Language": "zh-Hans" if request_language(request) == "zh" else "en",
+            "Content-Language": tag_of(request_language(request)),
             "Cache-Control": "no-cache",
             "Vary": "Accept-Language",
             "Referrer-Policy": "same-origin",
@@ -174,7 +173,6 @@ def _page(
     languages = {code: (name, root + handout_address(asked, query, choice, lang=code)) for code, name in others.items()}
     return HandoutPage(
         lang=language,
-        html_lang="zh-Hans" if language == "zh" else "en",
         root=root,
         kept=f"?{urlencode(kept_language(query))}" if kept_language(query) else "",
         languages=languages,

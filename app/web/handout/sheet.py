@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from app.i18n import Translate
+from app.i18n import Translate, group_digits
 from app.web.handout.model import StepSheet, Verdict
 from app.web.handout.step import StepReader
 from app.web.handout.tables import PanelMaker
@@ -44,7 +44,9 @@ def facts_of(scenario: Mapping[str, Any], constants: Mapping[str, Any]) -> list[
         facts += [(f"context_parallel.{name}", str(parallel[name])) for name in ("size", "rank", "interleave")]
     if graphs["mode"] != "NONE":
         facts.append(("cudagraph", f"{graphs['mode']} {', '.join(map(str, graphs['capture_sizes'][:12]))}"))
-    facts.append(("kv_cache", f"{constants['kv_layout']}, {constants['bytes_per_slot']:,} B × {constants['num_layers']}"))
+    facts.append(
+        ("kv_cache", f"{constants['kv_layout']}, {group_digits(constants['bytes_per_slot'])} B × {constants['num_layers']}")
+    )
     return facts
 
 

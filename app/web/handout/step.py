@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.i18n import Translate
+from app.i18n import Translate, group_digits
 from app.trace.axes import axis as axis_of
 from app.trace.expressions import Scope, Tree, evaluate
 from app.trace.schema import describe
@@ -55,8 +55,7 @@ class StepReader:
             return "true" if value else "false"
         if space == "row_status":
             return self._translate(f"value.row_status.{value}", {})
-        # Four digits stay together: ids are read as names, and counts beside them alike.
-        return f"{value:,}" if describe()["spaces"][space]["kind"] == "count" and abs(value) >= 10_000 else str(value)
+        return group_digits(value) if describe()["spaces"][space]["kind"] == "count" else str(value)
 
     def owner(self, axis: str, index: int) -> str | None:
         """The req_id that an index along an axis implies."""

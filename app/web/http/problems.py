@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from app.errors import Fault, ScenarioError
-from app.i18n import Language, pick_language, translate
+from app.i18n import LANGUAGES, Language, pick_language, translate
 
 MEDIA_TYPE = "application/problem+json"
 _TYPES = {
@@ -24,7 +24,9 @@ _TYPES = {
 logger = logging.getLogger(__name__)
 
 # Declared by each route for the documentation; `request_language` reads it, for errors too.
-LanguageQuery = Annotated[str, Query(description="Language of the words: en or zh; default by Accept-Language.")]
+LanguageQuery = Annotated[
+    str, Query(description=f"Language of the words ({', '.join(LANGUAGES)}); default by Accept-Language.")
+]
 
 
 def request_language(request: Request) -> Language:

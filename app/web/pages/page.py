@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from app.examples import examples
-from app.i18n import Language, catalogue, translate
+from app.i18n import LANGUAGES, Language, catalogue, translate
 from app.scenario.format.model import Scenario
 from app.web.handout.query import handout_of_page
 from app.web.http.problems import request_language
@@ -34,10 +34,9 @@ from app.web.pages.unfurl import unfurl
 ROOT = Path(__file__).resolve().parents[3]
 STATIC = ROOT / "static"
 TEMPLATES = ROOT / "templates"
-LANGUAGE_NAMES = {"en": "English", "zh": "中文"}
+LANGUAGE_NAMES = {language: translate(language, "language.name", {}) for language in LANGUAGES}
 NOTHING_ASKED = QueryParams()
 CLASSIC_SCRIPTS = {"theme.js"}  # loaded by a tag of their own, before the first paint
-SAID_BY_THE_API = ("fault.", "check.", "problem.", "stopped.", "glossary.")
 
 CONTENT_SECURITY_POLICY = "; ".join(  # without who may frame the page, which depends on its view
     (
@@ -104,6 +103,7 @@ def pages_router(
                 "pw-format": Scenario.model_json_schema(),
                 "pw-boot": {
                     "lang": lang,
+                    "languages": LANGUAGES,
                     "root": root,
                     "base": addresses.base(request),
                     "example": None if embedded.kind == "short" else embedded.name,
@@ -195,11 +195,6 @@ def frame_ancestors(query: QueryParams) -> str:
     """
     views = [value for name, value in query.multi_items() if parameter(name) == "view"]
     return "frame-ancestors *" if views == ["embed"] else "frame-ancestors 'self'"
-
-
-def page_messages(lang: Language) -> dict[str, str]:
-    """The sentences that the scripts say themselves; those of faults, checks and the glossary come from the API."""
-    return {key: text for key, text in catalogue(lang).items() if not key.startswith(SAID_BY_THE_API)}
 
 
 class RevalidatedFiles(StaticFiles):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fastapi import Request
 
-from app.i18n import LANGUAGES, Language, translate
+from app.i18n import LANGUAGES, Language, tag_of, translate
 from app.web.links.addresses import Addresses
 from app.web.links.asked import Asked, one_line
 from app.web.picture.canvas import HEIGHT, WIDTH
@@ -17,7 +17,6 @@ from app.web.picture.og import asked_step
 
 MAX_DESCRIPTION_LENGTH = 200
 MAX_LINK_LENGTH = 6_000  # of `s` in the address of a picture: programs that unfurl take no longer ones
-LOCALES: Mapping[Language, str] = {"en": "en_US", "zh": "zh_CN"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Unfurl:
     image_height: int
     locale: str
     is_indexed: bool
-    alternates: Mapping[str, str]  # language -> address
+    alternates: Mapping[str, str]  # language as HTML calls it -> address
 
 
 def unfurl(request: Request, asked: Asked, language: Language, addresses: Addresses) -> Unfurl:
@@ -58,9 +57,11 @@ def unfurl(request: Request, asked: Asked, language: Language, addresses: Addres
         image=addresses.page(request, "/og.png", **picture, step=step, lang=language) if has_picture else "",
         image_width=WIDTH,
         image_height=HEIGHT,
-        locale=LOCALES[language],
+        locale=translate(language, "language.locale", {}),
         is_indexed=is_indexed,
-        alternates={code: addresses.page(request, path, **query, lang=code) for code in LANGUAGES} if is_indexed else {},
+        alternates={tag_of(code): addresses.page(request, path, **query, lang=code) for code in LANGUAGES}
+        if is_indexed
+        else {},
     )
 
 

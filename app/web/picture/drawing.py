@@ -20,7 +20,7 @@ def fonts() -> Lettering:
 
 
 def drawable_language(language: Language, lettering: Lettering) -> Language:
-    """The language that a picture speaks to such a reader: English where the machine has no Chinese font."""
+    """The language that a picture speaks to such a reader: English where the machine has no font for it."""
     return language if lettering.is_readable(translate(language, "picture.empty", {})) else DEFAULT_LANGUAGE
 
 

@@ -46,5 +46,5 @@ export function identities(requests) {
  */
 export function seen(name) {
   const drawn = (/** @type {string} */ blanks) => '␣'.repeat([...blanks].length);
-  return name.replace(/^[\s\p{Z}\p{Cc}\p{Cf}\u115f\u1160\u2800\u3164]+$|^\s+|\s+$/gu, drawn);
+  return name.replace(/^[\s\p{Z}\p{Cc}\p{Cf}\u115f\u1160\u2800\u3164]+$|^[\s\x1c-\x1f\x85]+|[\s\x1c-\x1f\x85]+$/gu, drawn);
 }

@@ -1,9 +1,8 @@
 // @ts-check
 /** How the names of tensors and index spaces are set. */
 import { html } from '../../vendor/lit-html/lit-html.js';
-import { axisOf } from '../core/trace/trace.js';
 
-/** Index space -> the class of its accent; everything else is set in plain ink. */
+/** Index space -> the class of its accent; every other name is set in plain ink. */
 const ACCENTS = /** @type {Record<string, string>} */ ({
   req_id: 'sp-req',
   req_state_idx: 'sp-req',
@@ -15,31 +14,21 @@ const ACCENTS = /** @type {Record<string, string>} */ ({
   slot_id: 'sp-slot',
 });
 
-/** @param {string | null | undefined} name an index space or a dimension */
+/** @param {string | null | undefined} name an index space or an axis */
 export function accentOf(name) {
-  return name ? (ACCENTS[axisOf(name)] ?? '') : '';
-}
-
-/** Index arrays of PageWalk's bookkeeping, some of which mirror something that vLLM keeps in another form. */
-const OWN = /^(schedule_|row_|kv_block_|stale_block_|sort_key$)/;
-
-/**
- * Whether a name is PageWalk's own: vLLM has no tensor called so.
- * @param {import('../core/trace/schema.js').Schema} schema
- * @param {string} space
- */
-export function isOwn(schema, space) {
-  const def = schema.def(space);
-  return def !== null && (def.vllm === null || OWN.test(space));
+  return name ? (ACCENTS[name] ?? '') : '';
 }
 
 /**
- * Coordinate -> the space whose accent a reader knows it by.
- * @param {string} space
- * @param {import('../core/trace/schema.js').Schema} schema
+ * An index in words, where the catalogue has them.
+ * @param {import('./view.js').View} view
+ * @param {string} dim
+ * @param {number} index
  */
-export function accentOfSpace(space, schema) {
-  return accentOf(schema.def(space)?.holds);
+export function dimName(view, dim, index) {
+  const key = dim === 'sort_key_part' ? `dim.${dim}.${index}` : `dim.${dim}`;
+  const text = view.t(key, { index: String(index) });
+  return text === key ? `${dim} ${index}` : text;
 }
 
 /**

@@ -4,7 +4,6 @@
  *
  * Reading never fails: a parameter that makes no sense is reported and left out.
  */
-import { STAGES } from '../trace/schema.js';
 import { parseCellKey } from '../trace/trace.js';
 
 /**
@@ -23,14 +22,23 @@ import { parseCellKey } from '../trace/trace.js';
  */
 
 const OURS = ['s', 'example', 'draft', 'step', 'stage', 'pin', 'view', 'steps', 'lang'];
-export const VIEWS = [...STAGES, 'all'];
+/** A code of a language. */
+const LANGUAGE = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i;
+const STAGE = /^[a-z][a-z0-9-]{0,63}$/;
 export const MODES = ['board', 'present', 'embed'];
 
 /**
+ * Without knowing which stages and languages there are, whatever could be one is taken for one.
  * @param {string} search
+ * @param {object} [known]
+ * @param {(name: string) => boolean} [known.isView]  whether a name is that of a stage, or of all
+ * @param {(code: string) => boolean} [known.isLanguage]
  * @returns {Address}
  */
-export function parseAddress(search) {
+export function parseAddress(
+  search,
+  { isView = (name) => STAGE.test(name), isLanguage = (code) => LANGUAGE.test(code) } = {},
+) {
   const params = new URLSearchParams([...new URLSearchParams(search)].map(([name, value]) => [meant(name), value]));
   /** @type {string[]} */
   const ignored = [];
@@ -47,11 +55,11 @@ export function parseAddress(search) {
     example: read('example', (text) => /^[\w-]{1,80}$/.test(text)),
     draft: read('draft', (text) => /^[a-z0-9]{1,20}$/.test(text)),
     step: step === null ? null : Number(step),
-    stage: read('stage', (text) => VIEWS.includes(text)),
+    stage: read('stage', isView),
     pin: read('pin', (text) => parseCellKey(text) !== null),
     view: /** @type {'board' | 'present' | 'embed' | null} */ (read('view', (text) => MODES.includes(text))),
     steps: read('steps', (text) => stepRange(text) !== null),
-    lang: read('lang', (text) => text === 'en' || text === 'zh'),
+    lang: read('lang', isLanguage),
     rest: [...params].filter(([name]) => !OURS.includes(name)),
     ignored,
   };

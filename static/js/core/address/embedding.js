@@ -1,6 +1,7 @@
 // @ts-check
 /** What an embedded page reads of the messages it gets, and where its full view is. */
-import { formatAddress, parseAddress, VIEWS } from './address.js';
+import { formatAddress, parseAddress } from './address.js';
+import { ALL } from '../trace/schema.js';
 import { parseCellKey } from '../trace/trace.js';
 
 /** @typedef {{step?: number, stage?: string, pin?: {space: string, at: number[]} | null}} Wish */
@@ -8,9 +9,10 @@ import { parseCellKey } from '../trace/trace.js';
 /**
  * What a `goto` asks for, or why it cannot be obeyed.
  * @param {Record<string, unknown>} message
+ * @param {import('../trace/schema.js').Schema} schema
  * @returns {Wish | string}
  */
-export function readWish({ step, stage, pin }) {
+export function readWish({ step, stage, pin }, schema) {
   /** @type {Wish} */
   const wish = {};
   if (step !== undefined) {
@@ -18,7 +20,8 @@ export function readWish({ step, stage, pin }) {
     wish.step = Number(step);
   }
   if (stage !== undefined) {
-    if (typeof stage !== 'string' || !VIEWS.includes(stage)) return `stage is none of ${VIEWS.join(', ')}`;
+    if (typeof stage !== 'string' || !schema.isView(stage))
+      return `stage is none of ${[...schema.stageNames, ALL].join(', ')}`;
     wish.stage = stage;
   }
   if (pin !== undefined) {

@@ -8,6 +8,7 @@ export const LONGEST_IN_CHATS = 2_000;
 
 /**
  * Throws what `encodeLink` throws.
+ * @param {import('../scenario/format.js').Format} format
  * @param {any} scenario
  * @param {object} [options]
  * @param {string} [options.base]  how addresses of the page begin: `https://example.org/`, or `` for a relative one
@@ -15,8 +16,8 @@ export const LONGEST_IN_CHATS = 2_000;
  *   the scenario begins
  * @returns {Promise<{s: string, href: string, length: number}>} length: of the whole address, in characters
  */
-export async function linkTo(scenario, { base = '', place = null } = {}) {
-  const s = await encodeLink(scenario);
+export async function linkTo(format, scenario, { base = '', place = null } = {}) {
+  const s = await encodeLink(format, scenario);
   const href = base + formatAddress({ ...place, example: null, draft: null, ignored: [], s });
   return { s, href, length: href.length };
 }

@@ -41,11 +41,12 @@ export class LinkError extends Error {
 
 /**
  * The word for `?s=` that holds the scenario. Throws LinkError (`too_large`, `unsupported`).
+ * @param {import('../scenario/format.js').Format} format
  * @param {any} scenario
  * @returns {Promise<string>}
  */
-export async function encodeLink(scenario) {
-  const text = new TextEncoder().encode(JSON.stringify(compact(scenario)));
+export async function encodeLink(format, scenario) {
+  const text = new TextEncoder().encode(JSON.stringify(compact(format, scenario)));
   if (text.length > MAX_JSON_BYTES) throw new LinkError('too_large', { limit: MAX_JSON_BYTES });
   if (typeof CompressionStream === 'undefined') throw new LinkError('unsupported');
   const body = VERSION + base64url(await through(new CompressionStream('deflate-raw'), text, Infinity));

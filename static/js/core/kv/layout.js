@@ -58,6 +58,7 @@ export function linesOf(pool, { width, block, gap, space }) {
   let last = 0;
   for (const entry of pool.entries) {
     const id = pool.id(entry);
+    if (id === last) continue; // a shared block is drawn once
     if (id > last + 1) put({ kind: 'gap', first: last + 1, last: id - 1 });
     put({ kind: 'block', entry, id });
     last = id;

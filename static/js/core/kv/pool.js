@@ -26,6 +26,8 @@ export class Pool {
     this.entries = [];
     /** @type {Map<number, number>} block id -> its first place */
     this.held = new Map();
+    /** @type {Map<number, number[]>} id of a block that several hold -> all its places */
+    this.shared = new Map();
     /** @type {Map<number, number>} block id -> the other group that holds it */
     this.others = new Map();
     /** @type {Map<number, number>} block id -> place on the stale_block_idx axis */
@@ -38,7 +40,9 @@ export class Pool {
       if (groups && of !== group) this.others.set(id, of);
       else {
         this.entries.push(entry);
-        if (!this.held.has(id)) this.held.set(id, entry);
+        const first = this.held.get(id);
+        if (first === undefined) this.held.set(id, entry);
+        else this.shared.set(id, [...(this.shared.get(id) ?? [first]), entry]);
       }
     }
     for (let place = 0; place < (stale?.size ?? 0); place += 1) this.stale.set(Number(stale?.get([place])), place);
@@ -58,11 +62,7 @@ export class Pool {
   /** Places of everyone who holds a block: more than one where it is shared. @param {number} id */
   owners(id) {
     const first = this.held.get(id);
-    if (first === undefined) return [];
-    const place = this.entries.indexOf(first);
-    let end = place;
-    while (end < this.entries.length && this.id(this.entries[end]) === id) end += 1;
-    return this.entries.slice(place, end);
+    return first === undefined ? [] : (this.shared.get(id) ?? [first]);
   }
 
   /** @param {number} entry place on the kv_block_idx axis */
@@ -75,11 +75,22 @@ export class Pool {
     return Number(this.step.space(space)?.get([entry]) ?? NaN);
   }
 
-  /** Slots of a block that hold a token, that were written in this step, that attention may read. @param {number} entry */
+  /**
+   * Slots of a block that hold a token, that were written in this step, that attention may read: of a shared block as far
+   * as the holder says that is furthest.
+   * @param {number} entry place on the kv_block_idx axis
+   */
   slots(entry) {
-    const filled = this.value('kv_block_num_filled', entry);
-    const read = this.value('kv_block_num_readable', entry);
-    return { filled, written: this.value('kv_block_num_written', entry), readable: isNull(read) ? filled : read };
+    const holders = this.shared.get(this.id(entry)) ?? [entry];
+    const most = (/** @type {string} */ space) => Math.max(...holders.map((one) => this.value(space, one)));
+    const filled = most('kv_block_num_filled');
+    const read = most('kv_block_num_readable');
+    return { filled, written: most('kv_block_num_written'), readable: isNull(read) ? filled : read };
+  }
+
+  /** Whether no request of the scenario computed what a filled slot holds. @param {number} entry @param {number} offset */
+  isLoaded(entry, offset) {
+    return offset < this.value('kv_block_computed_begin', entry) || offset >= this.value('kv_block_computed_end', entry);
   }
 
   /** @param {number} entry @returns {string | null} */

@@ -4,14 +4,10 @@
  * with its name, everything in a step with the step.
  */
 import { BY_REQUEST, LISTS, detailOf, freeName, withStep } from './edits.js';
+import { MOST_NAME, MOST_REQUESTS, MOST_STEPS } from './limits.js';
 
 /** @typedef {import('./edits.js').Scenario} Scenario */
 /** @typedef {import('./edits.js').ScenarioStep} ScenarioStep */
-
-/** What the format can hold. */
-export const MOST_REQUESTS = 4096;
-export const MOST_STEPS = 512;
-const MOST_NAME = 128;
 
 /**
  * Why a request cannot have a name: it is another's, it is none, it is too long. '' where it can.

@@ -2,7 +2,7 @@
 /**
  * Blocks of cells to and from a spreadsheet: text with tabs between the columns and a line for each row.
  */
-import { MOST_REQUESTS, MOST_STEPS } from './arrange.js';
+import { MOST_REQUESTS, MOST_STEPS } from './limits.js';
 import { NEW_PROMPT, freeName, scheduled, setPromptLen } from './edits.js';
 import { markOf, readEntry, readLength, setEntry } from './entry.js';
 import { promptLength } from './walk.js';

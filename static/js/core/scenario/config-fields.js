@@ -4,9 +4,10 @@
  * the server's own description of the format; and changes to them as pure functions from one draft to the next.
  */
 import { pointerKeys } from './edits.js';
+import { resolve } from './format.js';
 
 /** @typedef {import('./edits.js').Scenario} Scenario */
-/** @typedef {Record<string, any>} Schema  JSON Schema of a scenario */
+/** @typedef {import('./format.js').Schema} Schema */
 /** @typedef {(string | number)[]} Path */
 /**
  * @typedef {object} Field
@@ -62,11 +63,6 @@ export function sections(schema, draft) {
     ...(rest.length > 0 ? [{ name: 'other', fields: rest.map(inConfig) }] : []),
     { name: 'about', fields: ABOUT.map((name) => fieldOf(schema, schema.properties[name], [name])) },
   ];
-}
-
-/** @param {Schema} schema @param {any} node */
-function resolve(schema, node) {
-  return node?.$ref ? schema.$defs[node.$ref.split('/').pop()] : (node ?? {});
 }
 
 /** @param {Schema} schema @param {any} given @param {Path} path @returns {Field} */

@@ -3,9 +3,9 @@
  * Cells of the schedule filled in as a scheduler would: chunks of a prompt within the budget, then one token a step. Pure
  * functions from one draft to the next; they walk the draft and so know what each request has computed.
  */
-import { MOST_STEPS } from './arrange.js';
 import { detailOf, setDetail } from './edits.js';
 import { setEntry } from './entry.js';
+import { DEFAULTS, MOST_STEPS } from './limits.js';
 import { Walker, numGiven, walkOf } from './walk.js';
 
 /** @typedef {import('./edits.js').Scenario} Scenario */
@@ -28,7 +28,8 @@ import { Walker, numGiven, walkOf } from './walk.js';
  * @param {number} promptLen
  * @param {{max_num_batched_tokens?: number, max_num_reqs?: number}} limits
  */
-export function roomFor(draft, step, promptLen, { max_num_batched_tokens: budget = 64, max_num_reqs: rows = 8 }) {
+export function roomFor(draft, step, promptLen, limits) {
+  const { max_num_batched_tokens: budget, max_num_reqs: rows } = { ...DEFAULTS, ...limits };
   if (!draft.steps[step]) return 0;
   const walk = walkOf(draft);
   const live = draft.requests.filter((_, row) => walk.where(step, row) === 'live').length;
@@ -95,7 +96,7 @@ export function runRequests(draft, reqIds, filling) {
  */
 function fitting(draft, index, reqId, before, walker, chunk) {
   const step = draft.steps[index];
-  const { max_num_reqs: rows = 8, max_model_len: longest = 128 } = draft.config ?? {};
+  const { max_num_reqs: rows, max_model_len: longest } = { ...DEFAULTS, ...draft.config };
   const live = new Set([...walker.states].filter(([, { where }]) => where === 'live').map(([name]) => name));
   for (const [name] of step.num_scheduled_tokens ?? []) live.add(name);
   live.delete(reqId);
@@ -134,7 +135,7 @@ function withDraftsThatFit(draft, index, reqId, { prefill, computed }, count) {
  * @param {string} [reqId]
  */
 function budgetLeft(draft, index, reqId) {
-  const { max_num_batched_tokens: budget = 64 } = draft.config ?? {};
+  const { max_num_batched_tokens: budget } = { ...DEFAULTS, ...draft.config };
   return (draft.steps[index]?.num_scheduled_tokens ?? []).reduce(
     (left, [name, count]) => (name === reqId ? left : left - (Number(count) || 0)),
     budget,
@@ -147,7 +148,7 @@ function budgetLeft(draft, index, reqId) {
  */
 export function decodeAll(draft, { from, to = draft.steps.length - 1 }) {
   const walker = new Walker(draft);
-  const longest = draft.config?.max_model_len ?? 128;
+  const { max_model_len: longest } = { ...DEFAULTS, ...draft.config };
   const steps = draft.steps.map((step, index) => {
     if (index > to) return step;
     const gone = walker.leave(step);

@@ -3,9 +3,7 @@
  * Whether a document has a scenario's outline: enough of it to be drawn, so that whatever else is wrong with it can be
  * shown where it is. Whether it can be run, the server says. app/scenario/format/outline.py asks the same.
  */
-
-const BY_REQUEST = ['num_scheduled_tokens', 'num_computed_tokens', 'new_block_ids', 'draft_token_ids', 'sampled_token_ids'];
-const NAMES = ['finished_req_ids', 'preempted_req_ids'];
+import { BY_REQUEST, LISTS } from './edits.js';
 
 /** @param {any} value */
 export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -39,8 +37,8 @@ function isConfig(config) {
 function isStep(step) {
   return (
     isObject(step) &&
-    BY_REQUEST.every((key) => isMissingOr(step[key], isByRequest)) &&
-    NAMES.every((key) => isMissingOr(step[key], isNames))
+    ['num_scheduled_tokens', ...BY_REQUEST].every((key) => isMissingOr(step[key], isByRequest)) &&
+    LISTS.every((key) => isMissingOr(step[key], isNames))
   );
 }
 

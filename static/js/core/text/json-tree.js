@@ -1,6 +1,6 @@
 // @ts-check
 /** JSON as a tree of values with their places. As strict as the server; the first thing that is no JSON is its fault. */
-import { MAX_DEPTH, treeFaults, unreadable } from './text-tree.js';
+import { MAX_DEPTH, Unreadable, treeFaults, unreadable } from './text-tree.js';
 
 /** @typedef {import('./text-tree.js').TextNode} TextNode */
 /** @typedef {import('./text-tree.js').TextPair} TextPair */
@@ -14,15 +14,6 @@ const WORDS = /** @type {[string, boolean | null][]} */ ([
   ['false', false],
   ['null', null],
 ]);
-
-class Unreadable extends Error {
-  /** @param {string} key @param {number} at @param {Record<string, any>} [params] */
-  constructor(key, at, params) {
-    super(key);
-    this.at = at;
-    this.params = params;
-  }
-}
 
 /** @param {string} text @returns {Reading} */
 export function readJson(text) {
@@ -43,6 +34,7 @@ class Reader {
   /** @param {string} text */
   constructor(text) {
     this.text = text;
+    if (text.startsWith('\ufeff')) this.#at = 1; // as some editors begin a file
   }
 
   document() {

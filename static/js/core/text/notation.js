@@ -13,11 +13,11 @@ export const MOST_BYTES = { json: 1_048_576, yaml: 262_144 };
 /** What vLLM writes into its log when it crashes. */
 const LOG = /\bSchedulerOutput\(scheduled_new_reqs=/;
 
-/** @param {string} text @param {Notation} notation @param {import('./yaml-tree.js').Library} yaml @returns {Reading} */
-export function readText(text, notation, yaml) {
+/** @param {string} text @param {Notation} notation @returns {Reading} */
+export function readText(text, notation) {
   const bytes = text.length * 3 > MOST_BYTES[notation] ? new TextEncoder().encode(text).length : 0;
   if (bytes > MOST_BYTES[notation]) return unreadable(text, 'text.too_large', 0, 0, { bytes, limit: MOST_BYTES[notation] });
-  const reading = notation === 'json' ? readJson(text) : readYaml(yaml, text);
+  const reading = notation === 'json' ? readJson(text) : readYaml(text);
   const log = reading.root ? null : LOG.exec(text);
   return log ? unreadable(text, 'text.dump', log.index, log.index + log[0].length) : reading;
 }

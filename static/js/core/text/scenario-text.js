@@ -6,41 +6,28 @@
 import { compact } from '../scenario/compact.js';
 
 /** @typedef {import('../scenario/edits.js').Scenario} Scenario */
+/** @typedef {import('../scenario/format.js').Format} Format */
 /** @typedef {'yaml' | 'json'} Notation */
 
 const WIDTH = 100;
 const INDENT = '  ';
 
-const FIELDS = ['version', 'title', 'description', 'start_step', 'strict', 'config', 'requests', 'steps'];
-const REQUEST = ['req_id', 'prompt_len', 'prompt_token_ids', 'initial'];
-const STEP = [
-  'num_scheduled_tokens',
-  'finished_req_ids',
-  'preempted_req_ids',
-  'num_computed_tokens',
-  'new_block_ids',
-  'draft_token_ids',
-  'sampled_token_ids',
-];
-
-/** Objects whose fields stand on lines of their own, and lists whose entries do; everything else is written along a line. */
-const OPEN = new Set(['config', 'requests', 'steps']);
-/** The same where one line is too short. */
-const OPEN_IF_LONG = new Set(['kv_cache_groups', 'context_parallel', 'cudagraph', 'block_pool', 'kv_cache', 'initial']);
-
 /**
  * How a notation writes what every notation has.
  * @typedef {{key: (name: string) => string, scalar: (value: any) => string}} Writer
  */
+/** Names of fields that are written down the page: always, or where one line is too short.
+ *  @typedef {{open: Set<string>, openIfLong: Set<string>}} Layout */
 
-/** @param {Scenario} draft @param {Notation} notation */
-export function writeScenario(draft, notation) {
-  const plain = inOrder(compact(draft), notation);
+/** @param {Format} format @param {Scenario} draft @param {Notation} notation */
+export function writeScenario(format, draft, notation) {
+  const plain = ordered(format, compact(format, draft));
+  if (Array.isArray(plain.steps)) plain.steps = plain.steps.map((/** @type {any} */ step) => withCounts(step, notation));
   // A group is known by its name and block size, even where these are the default.
   const groups = draft.config?.kv_cache_groups;
   if (Array.isArray(groups) && Array.isArray(plain.config?.kv_cache_groups))
     plain.config = { ...plain.config, kv_cache_groups: groups.map(withoutNull) };
-  return notation === 'yaml' ? writeYaml(plain) : writeJson(plain);
+  return notation === 'yaml' ? writeYaml(plain, layoutOf(format)) : writeJson(plain, layoutOf(format));
 }
 
 /** A value along a line, without regard to what it is of. @param {any} value @param {Notation} notation */
@@ -58,25 +45,37 @@ function withoutNull(group) {
 
 /**
  * Fields in the format's order; what is no field keeps its place behind them.
- * @param {any} document
- * @param {Notation} notation
+ * @param {Format} format
+ * @param {any} value
+ * @returns {any}
  */
-function inOrder(document, notation) {
-  const entries = (/** @type {any} */ list, /** @type {string[]} */ names) =>
-    Array.isArray(list) ? list.map((entry) => ordered(entry, names)) : list;
-  const top = ordered(document, FIELDS);
-  if ('requests' in top) top.requests = entries(top.requests, REQUEST);
-  if ('steps' in top) top.steps = entries(top.steps, STEP).map((/** @type {any} */ step) => withCounts(step, notation));
-  return top;
+function ordered(format, value) {
+  if (Array.isArray(value)) return value.map((entry) => ordered(format, entry));
+  if (!isObject(value)) return value;
+  const known = [...format.keys()].filter((name) => Object.hasOwn(value, name));
+  const others = Object.keys(value).filter((name) => !format.has(name));
+  return Object.fromEntries(
+    [...known, ...others].map((name) => {
+      const part = format.get(name)?.part;
+      return [name, part ? ordered(part, value[name]) : value[name]];
+    }),
+  );
 }
 
-/** @param {any} value @param {string[]} names */
-function ordered(value, names) {
-  if (!isObject(value)) return value;
-  const known = names.filter((name) => Object.hasOwn(value, name));
-  return Object.fromEntries(
-    [...known, ...Object.keys(value).filter((name) => !names.includes(name))].map((name) => [name, value[name]]),
-  );
+/**
+ * What the scenario itself holds objects in stands on lines of its own, field by field or entry by entry; what these hold
+ * objects in does where one line is too short. Everything else is written along a line.
+ * @param {Format} format
+ * @returns {Layout}
+ */
+function layoutOf(format) {
+  const holding = (/** @type {Format} */ fields) =>
+    [...fields].flatMap(([name, { part }]) => (part ? [{ name, part }] : []));
+  const open = holding(format);
+  return {
+    open: new Set(open.map(({ name }) => name)),
+    openIfLong: new Set(open.flatMap(({ part }) => holding(part).map(({ name }) => name))),
+  };
 }
 
 /**
@@ -98,24 +97,24 @@ function withCounts(step, notation) {
   return { ...step, num_scheduled_tokens: new Map(pairs.map(([name, count]) => [name, count])) };
 }
 
-/** @param {any} document */
-function writeYaml(document) {
+/** @param {any} document @param {Layout} layout */
+function writeYaml(document, layout) {
   /** @type {string[]} */
   const lines = [];
-  for (const [name, value] of Object.entries(document)) field(lines, '', name, value);
+  for (const [name, value] of Object.entries(document)) field(lines, '', name, value, layout);
   return `${lines.join('\n')}\n`;
 }
 
-/** @param {string[]} lines @param {string} indent @param {string} name @param {any} value */
-function field(lines, indent, name, value) {
+/** @param {string[]} lines @param {string} indent @param {string} name @param {any} value @param {Layout} layout */
+function field(lines, indent, name, value, layout) {
   const start = `${indent}${YAML.key(name)}:`;
-  const isOpen = opens(name, value, `${start} `, YAML);
+  const isOpen = opens(name, value, `${start} `, YAML, layout);
   if (isOpen && Array.isArray(value)) {
     lines.push(start);
-    for (const entry of value) item(lines, indent + INDENT, entry);
+    for (const entry of value) item(lines, indent + INDENT, entry, layout);
   } else if (isOpen && isObject(value)) {
     lines.push(start);
-    for (const [key, one] of Object.entries(value)) field(lines, indent + INDENT, key, one);
+    for (const [key, one] of Object.entries(value)) field(lines, indent + INDENT, key, one, layout);
   } else if (typeof value === 'string') lines.push(...textLines(start, indent + INDENT, value));
   else lines.push(...along(`${start} `, value, indent + INDENT, YAML));
 }
@@ -126,13 +125,14 @@ function field(lines, indent, name, value) {
  * @param {any} value
  * @param {string} start
  * @param {Writer} writer
+ * @param {Layout} layout
  */
-function opens(name, value, start, writer) {
-  return size(value) > 0 && (OPEN.has(name) || (OPEN_IF_LONG.has(name) && (start + flat(value, writer)).length > WIDTH));
+function opens(name, value, start, writer, { open, openIfLong }) {
+  return size(value) > 0 && (open.has(name) || (openIfLong.has(name) && (start + flat(value, writer)).length > WIDTH));
 }
 
-/** @param {string[]} lines @param {string} indent @param {any} entry */
-function item(lines, indent, entry) {
+/** @param {string[]} lines @param {string} indent @param {any} entry @param {Layout} layout */
+function item(lines, indent, entry, layout) {
   const line = `${indent}- ${flat(entry, YAML)}`;
   if (line.length <= WIDTH || !isObject(entry) || size(entry) === 0) {
     lines.push(...(line.length <= WIDTH ? [line] : along(`${indent}- `, entry, indent + INDENT, YAML)));
@@ -140,7 +140,7 @@ function item(lines, indent, entry) {
   }
   /** @type {string[]} */
   const fields = [];
-  for (const [key, value] of Object.entries(entry)) field(fields, indent + INDENT, key, value);
+  for (const [key, value] of Object.entries(entry)) field(fields, indent + INDENT, key, value, layout);
   fields[0] = `${indent}- ${fields[0].slice(indent.length + INDENT.length)}`;
   lines.push(...fields);
 }
@@ -165,31 +165,31 @@ function textLines(start, indent, text) {
   return [`${start} >-`, ...wrapped(text.split(' '), indent, ' ')];
 }
 
-/** @param {any} document */
-function writeJson(document) {
-  const lines = Object.entries(document).map(([name, value]) => jsonField(INDENT, name, value));
+/** @param {any} document @param {Layout} layout */
+function writeJson(document, layout) {
+  const lines = Object.entries(document).map(([name, value]) => jsonField(INDENT, name, value, layout));
   return lines.length === 0 ? '{}\n' : `{\n${lines.join(',\n')}\n}\n`;
 }
 
-/** @param {string} indent @param {string} name @param {any} value @returns {string} */
-function jsonField(indent, name, value) {
+/** @param {string} indent @param {string} name @param {any} value @param {Layout} layout @returns {string} */
+function jsonField(indent, name, value, layout) {
   const start = `${indent}${JSON_.key(name)}: `;
-  if (!opens(name, value, start, JSON_)) return along(start, value, indent + INDENT, JSON_).join('\n');
+  if (!opens(name, value, start, JSON_, layout)) return along(start, value, indent + INDENT, JSON_).join('\n');
   if (Array.isArray(value))
-    return `${start}[\n${value.map((entry) => jsonItem(indent + INDENT, entry)).join(',\n')}\n${indent}]`;
+    return `${start}[\n${value.map((entry) => jsonItem(indent + INDENT, entry, layout)).join(',\n')}\n${indent}]`;
   if (!isObject(value)) return start + flat(value, JSON_);
   return `${start}{\n${Object.entries(value)
-    .map(([key, one]) => jsonField(indent + INDENT, key, one))
+    .map(([key, one]) => jsonField(indent + INDENT, key, one, layout))
     .join(',\n')}\n${indent}}`;
 }
 
-/** @param {string} indent @param {any} entry */
-function jsonItem(indent, entry) {
+/** @param {string} indent @param {any} entry @param {Layout} layout */
+function jsonItem(indent, entry, layout) {
   const line = indent + flat(entry, JSON_);
   if (line.length <= WIDTH) return line;
   if (!isObject(entry)) return along(indent, entry, indent + INDENT, JSON_).join('\n');
   return `${indent}{\n${Object.entries(entry)
-    .map(([key, one]) => jsonField(indent + INDENT, key, one))
+    .map(([key, one]) => jsonField(indent + INDENT, key, one, layout))
     .join(',\n')}\n${indent}}`;
 }
 

@@ -18,6 +18,10 @@ import { pointerKeys } from '../scenario/edits.js';
 
 /** As the server: deeper is no scenario, but an attempt on the reader. */
 export const MAX_DEPTH = 64;
+/** As the server: a longer key is none that it knows. */
+export const MAX_KEY_LENGTH = 1024;
+/** Half of a character, which no text can hold. */
+const HALF = /[\ud800-\udfff]/u;
 
 /**
  * Counts of a step become [req_id, count] pairs: their order is the text's, which no object in JavaScript would keep.
@@ -87,6 +91,16 @@ function shown(place, root) {
   return place === root && root.kind !== 'scalar' ? { from: root.from, to: root.from } : { from: place.from, to: place.to };
 }
 
+/** Why a text cannot be read, and where. */
+export class Unreadable extends Error {
+  /** @param {string} key of the sentence @param {number} at @param {Record<string, any>} [params] */
+  constructor(key, at, params) {
+    super(key);
+    this.at = at;
+    this.params = params;
+  }
+}
+
 /** What a document cannot hold, whatever the notation. @param {TextNode} root @returns {TextFault[]} */
 export function treeFaults(root) {
   /** @type {TextFault[]} */
@@ -98,10 +112,17 @@ export function treeFaults(root) {
       for (const { key, keyFrom, keyTo, value } of node.pairs) {
         if (seen.has(key)) faults.push({ key: 'fault.duplicate_key', params: { key }, from: keyFrom, to: keyTo });
         seen.add(key);
+        const at = { from: keyFrom, to: keyTo };
+        const count = key.length > MAX_KEY_LENGTH ? [...key].length : 0;
+        if (count > MAX_KEY_LENGTH)
+          faults.push({ key: 'fault.unknown_key.too_long', params: { count, limit: MAX_KEY_LENGTH }, ...at });
+        else if (HALF.test(key)) faults.push({ key: 'fault.schema.surrogate', ...at });
         visit(value);
       }
     } else if (typeof node.value === 'number' && !Number.isSafeInteger(node.value))
       faults.push({ key: 'text.number', from: node.from, to: node.to });
+    else if (typeof node.value === 'string' && HALF.test(node.value))
+      faults.push({ key: 'fault.schema.surrogate', from: node.from, to: node.to });
   };
   visit(root);
   return faults;
@@ -109,7 +130,7 @@ export function treeFaults(root) {
 
 /** Line and column from 1, as editors count. @param {string} text @param {number} at */
 export function lineColumn(text, at) {
-  const before = text.slice(0, at).split('\n');
+  const before = text.slice(0, at).split(/\r\n?|\n/);
   return { line: before.length, column: before[before.length - 1].length + 1 };
 }
 

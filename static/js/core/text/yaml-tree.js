@@ -1,19 +1,18 @@
 // @ts-check
 /**
- * YAML as a tree of values with their places, by the rules of the server's reader (app/scenario/format/parse_yaml.py):
- * keys are
- * the text written, plain values what JSON would make of them, and no anchors, aliases, tags, directives or second document.
- *
- * The library is handed in: it is large, and loaded only once somebody looks at the text.
+ * YAML as a tree of values with their places, by the rules of the server's reader (app/scenario/format/parse_yaml.py): keys
+ * are the text written, plain values what JSON would make of them, and no anchors, aliases, tags, directives or second
+ * document. tests/scenario/test_text_twins.py holds the two against each other.
  */
-import { MAX_DEPTH, treeFaults, unreadable } from './text-tree.js';
+import { MAX_DEPTH, Unreadable, treeFaults, unreadable } from './text-tree.js';
+import { Tokens } from './yaml-tokens.js';
 
 /** @typedef {import('./text-tree.js').TextNode} TextNode */
 /** @typedef {import('./text-tree.js').TextPair} TextPair */
 /** @typedef {import('./text-tree.js').Reading} Reading */
-/** @typedef {typeof import('../../../vendor/yaml/yaml.js')} Library */
+/** @typedef {import('./yaml-tokens.js').Kind} Kind */
+/** @typedef {import('./yaml-tokens.js').Token} Token */
 
-const OPTIONS = { schema: 'failsafe', version: '1.2', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' };
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const FRACTION = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 /** @type {Map<string, boolean | null>} */
@@ -22,156 +21,199 @@ const WORDS = new Map([
   ...['true', 'True', 'TRUE'].map((word) => /** @type {[string, boolean]} */ ([word, true])),
   ...['false', 'False', 'FALSE'].map((word) => /** @type {[string, boolean]} */ ([word, false])),
 ]);
+const CONTROL = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
 
-/** What `!!` stands for. */
-const CORE = /^tag:yaml\.org,2002:/;
-
-/** What the library calls it -> the key of our sentence. @type {Record<string, string>} */
-const SYNTAX = {
-  TAB_AS_INDENT: 'syntax.tab',
-  BAD_SCALAR_START: 'syntax.character',
-  BAD_DQ_ESCAPE: 'syntax.escape',
-  BLOCK_AS_IMPLICIT_KEY: 'syntax.colon',
-  MULTILINE_IMPLICIT_KEY: 'syntax.no_colon',
-  KEY_OVER_1024_CHARS: 'syntax.no_colon',
-  BLOCK_IN_FLOW: 'syntax.bracket',
-  BAD_INDENT: 'syntax.indent',
-  BAD_COLLECTION_TYPE: 'syntax.indent',
-  UNEXPECTED_TOKEN: 'syntax.indent',
-  MULTIPLE_ANCHORS: 'anchor',
-  MULTIPLE_TAGS: 'tag',
-  TAG_RESOLVE_FAILED: 'tag',
-  BAD_DIRECTIVE: 'directive',
-};
-
-class Refusal extends Error {
-  /** @param {string} key @param {number} at @param {Record<string, any>} [params] */
-  constructor(key, at, params) {
-    super(key);
-    this.at = at;
-    this.params = params;
-  }
-}
-
-/** @param {Library} yaml @param {string} text @returns {Reading} */
-export function readYaml(yaml, text) {
-  const control = /[^\t\n\r\x20-\x7e\x85\xa0-\ufefe\uff00-\ufffd]/u.exec(text.replace(/[\u{10000}-\u{10ffff}]/gu, '  '));
-  if (control) return unreadable(text, 'fault.bad_yaml.control_character', control.index, control.index + 1);
+/** @param {string} text @returns {Reading} */
+export function readYaml(text) {
+  const isMarked = text.startsWith('\ufeff'); // as some editors begin a file
+  const control = CONTROL.exec(isMarked ? text.slice(1) : text);
+  const at = control ? control.index + Number(isMarked) : -1;
+  if (control) return unreadable(text, 'fault.bad_yaml.control_character', at, at + 1);
   try {
-    const tokens = [...new yaml.Parser().parse(text)];
-    const deep = tooDeep(tokens);
-    if (deep) return unreadable(text, 'fault.bad_yaml.depth', deep.offset, deep.offset + 1, { limit: MAX_DEPTH });
-    const documents = [...new yaml.Composer(OPTIONS).compose(tokens)];
-    const first = documents[0];
-    if (!first || (first.contents === null && first.errors.length === 0)) return unreadable(text, 'fault.bad_yaml.empty', 0);
-    const wrong = first.errors[0];
-    if (first.directives.yaml.explicit || Object.keys(first.directives.tags).length > 1)
-      return unreadable(text, 'fault.bad_yaml.directive', text.search(/^%/m));
-    if (wrong) return syntaxFault(text, wrong, () => openQuote(yaml, first.contents, wrong.pos[0]));
-    const root = toTree(yaml, text, first.contents, 0);
-    if (documents.length > 1) return unreadable(text, 'fault.bad_yaml.documents', documents[1].range[0]);
+    const root = new Reader(text).document();
     const faults = treeFaults(root);
     return { root: faults.length > 0 ? null : root, faults };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Unreadable)) throw error;
     return unreadable(text, error.message, error.at, Math.min(error.at + 1, text.length), error.params);
   }
 }
 
-/**
- * What is nested deeper than any scenario. Composing goes down by calling itself, and a browser whose stack ends inside a
- * regular expression takes the whole page with it: it is not begun.
- * @param {any[]} tokens
- */
-function tooDeep(tokens) {
-  let layer = tokens.flatMap(({ value }) => value ?? []);
-  for (let depth = 0; depth < MAX_DEPTH && layer.length > 0; depth += 1) {
-    layer = layer.flatMap(({ items }) =>
-      (items ?? []).flatMap((/** @type {any} */ { key, value }) => [key ?? [], value ?? []].flat()),
-    );
+/** @param {string} kind @param {number} at @param {Record<string, any>} [params] */
+const fault = (kind, at, params) => new Unreadable(`fault.bad_yaml.${kind}`, at, params);
+
+class Reader {
+  /** @param {string} text */
+  constructor(text) {
+    this.tokens = new Tokens(text);
   }
-  return layer.find(({ items }) => items);
+
+  /** @returns {TextNode} */
+  document() {
+    if (this.#isNext('stream end')) throw fault('empty', 0);
+    const isEmpty = this.#skip('document start') && this.#isNext('document start', 'document end', 'stream end');
+    const root = isEmpty ? nothing(this.tokens.next.from) : this.#block(0, false);
+    while (this.#skip('document end'));
+    if (this.#isNext('document start')) throw fault('documents', this.tokens.next.from);
+    if (!this.#isNext('stream end')) throw fault('syntax', this.tokens.next.from);
+    return root;
+  }
+
+  /** @param {Kind[]} kinds */
+  #isNext(...kinds) {
+    return kinds.includes(this.tokens.next.kind);
+  }
+
+  /** @param {Kind} kind */
+  #skip(kind) {
+    return this.#isNext(kind) ? this.tokens.take() : null;
+  }
+
+  /**
+   * What a block holds: one of its own, something in brackets, a text.
+   * @param {number} depth @param {boolean} isListBare  a list that stands no further in than the key it belongs to
+   * @returns {TextNode}
+   */
+  #block(depth, isListBare) {
+    this.#refuse();
+    if (isListBare && this.#isNext('-')) return this.#list(this.#enter(depth), depth, true);
+    if (this.#isNext('block list')) return this.#list(this.#enter(depth), depth, false);
+    if (this.#isNext('block map')) return this.#map(this.#enter(depth), depth);
+    return this.#value(depth);
+  }
+
+  /** What brackets hold. @param {number} depth @returns {TextNode} */
+  #value(depth) {
+    this.#refuse();
+    if (this.#isNext('[')) return this.#listInBrackets(this.#enter(depth), depth);
+    if (this.#isNext('{')) return this.#mapInBrackets(this.#enter(depth), depth);
+    const { kind, from, to, text, isPlain } = this.tokens.next;
+    if (kind !== 'text') throw fault('syntax.value', from);
+    this.tokens.take();
+    return { kind: 'scalar', value: isPlain ? plain(text) : text, from, to };
+  }
+
+  /** Marks that no scenario needs. */
+  #refuse() {
+    const { kind, from, text } = this.tokens.next;
+    if (kind === 'alias' || kind === 'anchor') throw fault(kind, from, { name: text });
+    if (kind === 'tag') throw fault(kind, from, { name: text });
+  }
+
+  /** Where a list or a map begins. @param {number} depth */
+  #enter(depth) {
+    const { from } = this.tokens.next;
+    if (depth >= MAX_DEPTH) throw fault('depth', from, { limit: MAX_DEPTH });
+    return from;
+  }
+
+  /** @param {number} from @param {number} depth @param {boolean} isBare @returns {TextNode} */
+  #list(from, depth, isBare) {
+    /** @type {TextNode[]} */
+    const items = [];
+    if (!isBare) this.tokens.take();
+    /** @type {Kind[]} */
+    const ends = isBare ? ['-', 'key', 'value', 'block end'] : ['-', 'block end'];
+    for (let dash = this.#skip('-'); dash; dash = this.#skip('-'))
+      items.push(this.#isNext(...ends) ? nothing(dash.to) : this.#block(depth + 1, false));
+    if (!isBare && !this.#skip('block end')) throw fault('syntax.indent', this.tokens.next.from);
+    return { kind: 'list', items, from, to: items[items.length - 1].to };
+  }
+
+  /** @param {number} from @param {number} depth @returns {TextNode} */
+  #map(from, depth) {
+    /** @type {TextPair[]} */
+    const pairs = [];
+    this.tokens.take();
+    for (let mark = this.#skip('key'); mark; mark = this.#skip('key')) {
+      if (this.#isNext('key', 'value', 'block end')) throw fault('empty_key', mark.to);
+      const key = this.#key(() => this.#block(depth + 1, true), true);
+      const colon = this.#skip('value');
+      const isEmpty = !colon || this.#isNext('key', 'value', 'block end');
+      pairs.push(pair(key, isEmpty ? null : this.#block(depth + 1, true)));
+    }
+    if (!this.#skip('block end')) throw fault('syntax.indent', this.tokens.next.from);
+    return { kind: 'map', pairs, from, to: pairs[pairs.length - 1].value.to };
+  }
+
+  /** A text as it is written. @param {() => TextNode} read @param {boolean} [isBlock] @returns {TextNode} */
+  #key(read, isBlock = false) {
+    const { kind, from, to, text } = this.tokens.next;
+    if (['[', '{', 'block list', 'block map'].includes(kind) || (isBlock && kind === '-')) throw fault('key', from);
+    const node = read();
+    return node.kind === 'scalar' ? { kind: 'scalar', value: text, from, to } : node;
+  }
+
+  /** @param {number} from @param {number} depth @returns {TextNode} */
+  #listInBrackets(from, depth) {
+    /** @type {TextNode[]} */
+    const items = [];
+    this.tokens.take();
+    while (!this.#isNext(']')) {
+      this.#separate(items[items.length - 1]);
+      if (this.#isNext(']')) break;
+      items.push(this.#isNext('key') ? this.#pairInBrackets(this.#enter(depth + 1), depth + 1) : this.#value(depth + 1));
+    }
+    return { kind: 'list', items, from, to: this.tokens.take().to };
+  }
+
+  /** A map of one pair, without brackets of its own. @param {number} from @param {number} depth @returns {TextNode} */
+  #pairInBrackets(from, depth) {
+    const mark = this.tokens.take();
+    if (this.#isNext('value', ',', ']')) throw fault('empty_key', mark.to);
+    const key = this.#key(() => this.#value(depth + 1));
+    const colon = this.#skip('value');
+    const value = !colon || this.#isNext(',', ']') ? null : this.#value(depth + 1);
+    const one = pair(key, value);
+    return { kind: 'map', pairs: [one], from, to: one.value.to };
+  }
+
+  /** @param {number} from @param {number} depth @returns {TextNode} */
+  #mapInBrackets(from, depth) {
+    /** @type {TextPair[]} */
+    const pairs = [];
+    this.tokens.take();
+    while (!this.#isNext('}')) {
+      this.#separate(pairs[pairs.length - 1]?.value);
+      if (this.#isNext('}')) break;
+      const mark = this.#skip('key');
+      if (!mark) {
+        pairs.push(
+          pair(
+            this.#key(() => this.#value(depth + 1)),
+            null,
+          ),
+        );
+        continue;
+      }
+      if (this.#isNext('value', ',', '}')) throw fault('empty_key', mark.to);
+      const key = this.#key(() => this.#value(depth + 1));
+      const colon = this.#skip('value');
+      pairs.push(pair(key, !colon || this.#isNext(',', '}') ? null : this.#value(depth + 1)));
+    }
+    return { kind: 'map', pairs, from, to: this.tokens.take().to };
+  }
+
+  /**
+   * The comma behind an entry. One that is missed on the next line is wanted at the end of this one.
+   * @param {TextNode} [last]
+   */
+  #separate(last) {
+    if (!last || this.#skip(',')) return;
+    const { from } = this.tokens.next;
+    throw fault('syntax.bracket', this.tokens.text.slice(last.to, from).includes('\n') ? last.to : from);
+  }
 }
 
-/**
- * @param {string} text
- * @param {{code: string, message: string, pos: [number, number]}} wrong
- * @param {() => number} quote where an open quote begins
- * @returns {Reading}
- */
-function syntaxFault(text, { code, message, pos: [from, to] }, quote) {
-  let kind = SYNTAX[code] ?? 'syntax';
-  if (code === 'MISSING_CHAR')
-    kind = /quote/.test(message)
-      ? 'syntax.quote'
-      : /implicit (map )?key|:/.test(message)
-        ? 'syntax.no_colon'
-        : 'syntax.bracket';
-  if (/flow (?:map|seq)/i.test(message)) kind = 'syntax.bracket';
-  if (/block sequence may not/.test(message)) kind = 'syntax.indent';
-  if (text[from] === '\t') kind = 'syntax.tab';
-  // A bracket is missed on the next line; it is wanted at the end of this one.
-  const start =
-    kind === 'syntax.quote'
-      ? quote()
-      : kind === 'syntax.bracket' && /sufficiently/.test(message)
-        ? text.slice(0, from).trimEnd().length
-        : Math.min(from, text.length);
-  return unreadable(text, `fault.bad_yaml.${kind}`, start, Math.min(Math.max(to, start + 1), text.length), {
-    problem: message,
-    name: text.slice(from, to).split('\n')[0].slice(0, 40),
-  });
+/** Nothing where something could be. @param {number} at @returns {import('./text-tree.js').ScalarNode} */
+function nothing(at) {
+  return { kind: 'scalar', value: null, from: at, to: at };
 }
 
-/**
- * The text in quotes that goes on to the place where its end is missed.
- * @param {Library} yaml
- * @param {any} node
- * @param {number} end
- * @returns {number}
- */
-function openQuote(yaml, node, end) {
-  /** @type {any[]} */
-  const inside = yaml.isMap(node)
-    ? node.items.flatMap((/** @type {any} */ { key, value }) => [key, value])
-    : yaml.isSeq(node)
-      ? node.items
-      : [];
-  const last = inside.findLast((one) => one?.range && one.range[0] <= end);
-  return last ? openQuote(yaml, last, end) : (node?.range?.[0] ?? end);
-}
-
-/** @param {Library} yaml @param {string} text @param {any} node @param {number} depth @returns {TextNode} */
-function toTree(yaml, text, node, depth) {
-  const [from, to] = node.range;
-  if (yaml.isAlias(node)) throw new Refusal('fault.bad_yaml.alias', from, { name: node.source });
-  if (node.anchor) throw new Refusal('fault.bad_yaml.anchor', text.lastIndexOf('&', from), { name: node.anchor });
-  if (node.tag)
-    throw new Refusal('fault.bad_yaml.tag', text.slice(0, from).search(/!\S*\s*$/), { name: node.tag.replace(CORE, '!!') });
-  if (yaml.isScalar(node))
-    return { kind: 'scalar', value: node.type === 'PLAIN' ? plain(node.source ?? '') : node.value, from, to };
-  if (depth >= MAX_DEPTH) throw new Refusal('fault.bad_yaml.depth', from, { limit: MAX_DEPTH });
-  if (yaml.isSeq(node))
-    return {
-      kind: 'list',
-      items: node.items.map((/** @type {any} */ item) => toTree(yaml, text, item, depth + 1)),
-      from,
-      to,
-    };
-  return { kind: 'map', pairs: node.items.map((/** @type {any} */ pair) => toPair(yaml, text, pair, depth)), from, to };
-}
-
-/** @param {Library} yaml @param {string} text @param {any} pair @param {number} depth @returns {TextPair} */
-function toPair(yaml, text, { key, value }, depth) {
-  if (!yaml.isScalar(key) && !yaml.isAlias(key)) throw new Refusal('fault.bad_yaml.key', key.range[0]);
-  const { from: keyFrom, to: keyTo } = toTree(yaml, text, key, depth + 1);
-  const name = key.type === 'PLAIN' ? (key.source ?? '') : String(key.value);
-  return {
-    key: name,
-    keyFrom,
-    keyTo,
-    value: value ? toTree(yaml, text, value, depth + 1) : { kind: 'scalar', value: null, from: keyTo, to: keyTo },
-  };
+/** @param {TextNode} key @param {TextNode | null} value @returns {TextPair} */
+function pair(key, value) {
+  const name = key.kind === 'scalar' ? String(key.value ?? '') : '';
+  return { key: name, keyFrom: key.from, keyTo: key.to, value: value ?? nothing(key.to) };
 }
 
 /** @param {string} text */

@@ -9,20 +9,20 @@ import { isNull } from './trace.js';
 
 /** Only these keep their rows from one step to the next; a batch row is somebody else in every step. */
 const LASTING = 'req_state_idx';
-/** What the update writes back to the pool row of a batch row. */
-const AFTER = '_after';
 
 /**
  * The value a cell had in the previous step, undefined where nothing changed or nothing can be said.
+ * @param {import('./schema.js').Schema} schema
  * @param {Step} step
  * @param {Step | null} prev
  * @param {string} name
  * @param {number[]} at
  * @returns {Value | undefined}
  */
-export function before(step, prev, name, at) {
+export function before(schema, step, prev, name, at) {
   const space = step.space(name);
-  if (space?.numbers && name.endsWith(AFTER)) return beforeUpdate(step, space, at);
+  const written = schema.writtenBack.get(name);
+  if (space?.numbers && written) return beforeWritten(step, space, at, written);
   const old = prev?.space(name);
   if (!space || !old || !space.numbers || !space.dims.includes(LASTING)) return undefined;
   const now = space.get(at);
@@ -32,14 +32,15 @@ export function before(step, prev, name, at) {
 }
 
 /**
- * What a batch row's pool row held before the update: `num_computed_tokens` for `num_computed_tokens_after`.
+ * What a batch row's pool row held before this is written back to it: `num_computed_tokens` for `num_computed_tokens_after`.
  * @param {Step} step
  * @param {import('./trace.js').Space} space
  * @param {number[]} at
+ * @param {{into: string, through: string}} written
  * @returns {Value | undefined}
  */
-function beforeUpdate(step, space, at) {
-  const row = step.space('idx_mapping')?.get(at) ?? NaN;
-  const then = isNull(row) ? NaN : (step.space(space.name.slice(0, -AFTER.length))?.get([Number(row)]) ?? NaN);
+function beforeWritten(step, space, at, { into, through }) {
+  const row = step.space(through)?.get(at) ?? NaN;
+  const then = isNull(row) ? NaN : (step.space(into)?.get([Number(row)]) ?? NaN);
   return isNull(then) || then === space.get(at) ? undefined : then;
 }

@@ -2,49 +2,45 @@
 /**
  * The second level of stepping: inside a stage element by element, one request or one token at a time.
  *
- * In: a step, a stage. Out: how many elements there are, and which cell stands for each.
+ * In: the schema, a step, a stage. Out: how many elements there are, and which cell stands for each.
  */
 
 /** @typedef {import('./trace.js').Step} Step */
 /**
- * @typedef {{axis: string, count: number, cell: (place: number) => {space: string, at: number[]}, place: (coordinates:
- *   Record<string, any>) => number}} Elements
+ * @typedef {object} Elements
+ * @property {string} axis
+ * @property {number} count
+ * @property {(place: number) => number} index  where on its axis an element is
+ * @property {(place: number) => {space: string, at: number[]}} cell  what stands for it
+ * @property {(coordinates: Record<string, any>) => number} place  of the element that a cell belongs to, -1 if to none
  */
 
-/** Stage -> the space whose cells stand for its elements, and the index they are counted by. */
-const BY = /** @type {Record<string, {space: string, axis: string}>} */ ({
-  schedule: { space: 'schedule_num_tokens', axis: 'schedule_idx' },
-  'state-pool': { space: 'num_computed_tokens', axis: 'req_state_idx' },
-  batch: { space: 'idx_mapping', axis: 'batch_idx' },
-  flatten: { space: 'positions', axis: 'flat_token_idx' },
-  'block-tables': { space: 'input_block_tables', axis: 'batch_idx' },
-  'slot-mapping': { space: 'slot_mappings', axis: 'flat_token_idx' },
-  'kv-cache': { space: 'slot_byte_offsets', axis: 'flat_token_idx' },
-  update: { space: 'num_computed_tokens_after', axis: 'batch_idx' },
-});
+/** The rows of the pool stay when their request is gone: those with a request are stepped through, in the pool's order. */
+const POOL = 'req_state_idx';
 
 /**
+ * @param {import('./schema.js').Schema} schema
  * @param {Step} step
  * @param {string} stage
  * @param {number} group
  * @returns {Elements | null} null where there is nothing to step through
  */
-export function elementsOf(step, stage, group) {
-  const by = BY[stage];
+export function elementsOf(schema, step, stage, group) {
+  const by = schema.stage(stage)?.elements;
   const space = by ? step.space(by.space) : null;
   if (!by || !space || step.empty) return null;
   const { axis } = by;
-  const rows = axis === 'req_state_idx' ? [...step.rows.values()] : null;
-  const count = rows ? rows.length : axis === 'flat_token_idx' ? step.numTokens : step.numReqs;
+  const rows = axis === POOL ? [...step.rows.values()] : null;
+  const count = rows ? rows.length : step.entries(axis);
   const index = (/** @type {number} */ place) => (rows ? rows[place] : place);
+  // A list stands for itself by its first entry.
+  const along = (/** @type {string} */ dim, /** @type {number} */ place) =>
+    schema.axisOf(dim) === axis ? index(place) : dim === 'group' ? group : 0;
   return {
     axis,
     count,
-    cell: (place) => {
-      const at = space.dims[0] === 'group' ? [group, index(place)] : [index(place)];
-      // A list stands for itself by its first entry.
-      return { space: by.space, at: at.length < space.dims.length ? [...at, 0] : at };
-    },
+    index,
+    cell: (place) => ({ space: by.space, at: space.dims.map((dim) => along(dim, place)) }),
     place: (coordinates) => {
       const found = coordinates[axis];
       if (typeof found !== 'number') return -1;

@@ -20,33 +20,20 @@ import { isNull } from './trace.js';
  * @property {import('./schema.js').SpaceDef} def
  * @property {import('./schema.js').Source | null} source the code that computed it: of its case, else of its space
  * @property {string} note  key of the sentence that says what this cell is
- * @property {string} state what the note says about the cell beyond being data: stale, padding, ...
+ * @property {string} state what its case says the cell is besides data: stale, padding, ...; '' for plain data
  * @property {Piece[]} formula
  * @property {Coordinate[]} walk
  * @property {Record<string, Value>} params  for the sentence: every coordinate, and the value
  */
 
-/** Last part of a note's name that makes a cell look different from plain data. */
-const STATES = /** @type {Record<string, string>} */ ({
-  stale: 'stale',
-  padding: 'padding',
-  padded: 'padding',
-  null: 'null',
-  unknown: 'unknown',
-  not_local: 'not_local',
-  freed: 'freed',
-  unused: 'unused',
-  missing: 'missing',
-  none: 'none',
-});
-
 /**
- * @param {string} note
+ * @param {import('./schema.js').Case | null} one  the case that explains a cell
  * @param {Value} value
+ * @returns {string} '' for plain data
  */
-export function stateOf(note, value) {
-  const last = note.slice(note.lastIndexOf('.') + 1);
-  return STATES[last] ?? (isNull(value) ? 'unknown' : '');
+function stateOf(one, value) {
+  const state = one?.state ?? 'data';
+  return state !== 'data' ? state : isNull(value) ? 'unknown' : '';
 }
 
 /**
@@ -61,7 +48,7 @@ export function cellState(links, name, at, value) {
   const program = links.program(name);
   if (!def || !program) return isNull(value) ? 'unknown' : '';
   const found = program.caseOf(at, value);
-  return stateOf(found ? def.cases[found.index].note : '', value);
+  return stateOf(found && def.cases[found.index], value);
 }
 
 /**
@@ -86,15 +73,14 @@ export function explain(links, name, at, assume = {}) {
   const params = { value };
   for (const coordinate of coordinates.values()) params[coordinate.name] = coordinate.value;
   const walk = links.schema.walk.flatMap((step) => coordinates.get(step) ?? []);
-  const note = one?.note ?? '';
   return {
     space: name,
     at,
     value,
     def,
     source: one?.source ?? def.source,
-    note,
-    state: stateOf(note, value),
+    note: one?.note ?? '',
+    state: stateOf(one, value),
     formula,
     walk,
     params,
@@ -141,7 +127,7 @@ function coordinatesOf(links, def, at, value, assume) {
   for (const step of derivations(schema.coordinates, [...coordinates.keys(), 'value'], context)) {
     if (!isNull(vars[step.slot])) continue;
     const derived = step.run(vars);
-    if (isNull(derived)) continue;
+    if (isNull(derived) || (typeof derived === 'number' && derived < 0)) continue; // a negative id points nowhere
     vars[step.slot] = derived;
     coordinates.set(step.name, {
       name: step.name,

@@ -243,5 +243,5 @@ function rowLength(name, indices, context) {
   const compiled = indices.map((index) => compile(index, context));
   const space = context.step.space(name);
   if (!space) return () => NULL;
-  return (vars) => space.rowLength(compiled.map((index) => /** @type {number} */ (index(vars))));
+  return (vars) => space.knownRowLength(compiled.map((index) => /** @type {number} */ (index(vars)))) ?? NULL;
 }

@@ -2,7 +2,6 @@
 /**
  * Whose a row, a token or a block is: the request that any index implies, through the schema's coordinates.
  */
-import { TAGS } from './layout.js';
 import { derivations } from './program.js';
 import { isNull } from './trace.js';
 
@@ -13,11 +12,12 @@ import { isNull } from './trace.js';
  */
 export function ownerAlong(links, dim) {
   const { context, schema, step } = links;
+  const tag = schema.tagOf(dim);
+  const direct = tag ? step.space(tag) : null;
+  if (direct) return (index) => text(direct.get([index]));
   const slot = context.slots.get(dim);
   const wanted = context.slots.get('req_id');
   if (slot === undefined || wanted === undefined) return () => null;
-  const direct = TAGS[dim] ? step.space(TAGS[dim]) : null;
-  if (direct) return (index) => text(direct.get([index]));
   const plan = derivations(schema.coordinates, [dim], context);
   /** @type {any[]} */
   const vars = new Array(context.slots.size).fill(NaN);

@@ -25,6 +25,7 @@
  * @property {TraceEvent[]} events
  * @property {Record<string, SpaceJson>} spaces
  * @property {Check[]} checks
+ * @property {Record<string, string>} sentences  of the stages that have something to say, in the reader's language
  * @property {Record<string, any>} [kv_cache]  use of the pool, in numbers
  */
 /** @typedef {number | string} Value  a NaN number stands for "not known" */
@@ -139,18 +140,23 @@ export class Space {
    * @param {ArrayLike<number>} prefix
    */
   rowLength(prefix) {
+    return this.knownRowLength(prefix) ?? 0;
+  }
+
+  /** The same, null where there is no such row. @param {ArrayLike<number>} prefix */
+  knownRowLength(prefix) {
     if (prefix.length === 0) return this.length;
     let cell = prefix[0];
-    if (!(cell >= 0 && cell < this.length)) return 0;
+    if (!(cell >= 0 && cell < this.length)) return null;
     for (let dim = 0; dim < prefix.length; dim += 1) {
       const offsets = this.offsets[dim];
       const length = offsets[cell + 1] - offsets[cell];
       if (dim === prefix.length - 1) return length;
       const child = prefix[dim + 1];
-      if (!(child >= 0 && child < length)) return 0;
+      if (!(child >= 0 && child < length)) return null;
       cell = offsets[cell] + child;
     }
-    return 0;
+    return null;
   }
 
   /** Longest extent of the last dimension. */
@@ -188,6 +194,18 @@ export class Step {
     return this.spaces.get(name) ?? null;
   }
 
+  /**
+   * How many entries there are along an axis, without what pads it: that is along another dimension.
+   * @param {string} axis
+   */
+  entries(axis) {
+    for (const space of this.spaces.values()) {
+      const grouped = isGrouped(space.dims);
+      if (space.dims[grouped ? 1 : 0] === axis) return grouped ? space.rowLength([0]) : space.length;
+    }
+    return 0;
+  }
+
   /** True for a step that schedules nothing. */
   get empty() {
     return this.numReqs === 0;
@@ -202,18 +220,12 @@ export function isNull(value) {
   return value === null || value === undefined || (typeof value === 'number' && Number.isNaN(value));
 }
 
-/** Dimensions that count the same things, one of them longer by padding or by one. */
-const SAME_AXIS = /** @type {Record<string, string>} */ ({
-  flat_token_idx_padded: 'flat_token_idx',
-  batch_idx_padded: 'batch_idx',
-});
-
 /**
- * The axis a dimension is drawn along.
- * @param {string} dim
+ * Whether the first dimension of a space only says whose its entries are, which are along the second then.
+ * @param {string[]} dims
  */
-export function axisOf(dim) {
-  return SAME_AXIS[dim] ?? dim;
+export function isGrouped(dims) {
+  return dims[0] === 'group' && dims.length > 1;
 }
 
 /**

@@ -14,6 +14,7 @@ import { brokenLink, findLink } from './link-entrance.js';
 /**
  * @typedef {object} Boot  what the server embedded to begin with
  * @property {string} root  path that it is reached under
+ * @property {string[]} languages  codes of those it speaks
  * @property {string | null} example  name of the embedded scenario, if it is an example
  * @property {string | null} short  its id, if it is that of a short link
  * @property {string} first  the example that nobody asked for
@@ -44,6 +45,14 @@ export class Entrances {
     this.#watchDrafts();
   }
 
+  /** @param {string} search */
+  #parse(search) {
+    return parseAddress(search, {
+      isView: (name) => this.bench.schema.isView(name),
+      isLanguage: (code) => this.boot.languages.includes(code),
+    });
+  }
+
   /**
    * Opens another scenario, and its address is a new entry in the browser's history once it is there.
    * @param {() => any} load
@@ -59,13 +68,13 @@ export class Entrances {
    * @param {string} text
    */
   async openLink(text) {
-    const pasted = parseAddress(/\?[^\s)>\]"']*/.exec(text)?.[0] ?? '');
+    const pasted = this.#parse(/\?[^\s)>\]"']*/.exec(text)?.[0] ?? '');
     if (pasted.s === null && (pasted.example ?? pasted.draft) !== null) return this.#openFound(() => this.#find(pasted));
     const short = pasted.s === null ? /^[^\s?#]*\/s\/([\w-]+)/.exec(text.trim())?.[1] : null;
     if (short) return this.#openFound(() => this.#short(short, pasted));
     const isPlaced = pasted.step !== null || pasted.stage !== null || pasted.pin !== null;
     const place = {
-      ...(isPlaced || this.bench.origin.kind !== 'nothing' ? pasted : parseAddress(location.search)),
+      ...(isPlaced || this.bench.origin.kind !== 'nothing' ? pasted : this.#parse(location.search)),
       draft: null,
     };
     try {
@@ -88,7 +97,7 @@ export class Entrances {
 
   /** Opens what the address names; whatever of it cannot be had is said. */
   openAddress() {
-    const address = parseAddress(location.search);
+    const address = this.#parse(location.search);
     const arrived = () => {
       const { origin } = this.bench;
       this.bar.adopt(origin);

@@ -14,11 +14,11 @@ import * as drafts from '../state/drafts.js';
 /** @typedef {import('../state/workbench.js').Workbench} Workbench */
 
 /** Throws LinkError. @param {Workbench} bench @param {Address} address @returns {Promise<Found>} */
-export async function findLink({ t }, address) {
+export async function findLink({ t, format }, address) {
   const text = address.s ?? '';
   const scenario = await decodeLink(text);
   const kept = address.draft === null ? null : drafts.draft(address.draft);
-  if (kept && canonical(kept.scenario) === canonical(scenario))
+  if (kept && canonical(format, kept.scenario) === canonical(format, scenario))
     return { scenario: kept.scenario, origin: { kind: 'draft', name: kept.id }, place: address };
   /** @type {import('../state/opening.js').Notice[]} */
   const notices = kept ? [{ kind: 'differs', draft: kept.id, message: t('notice.link.differs') }] : [];

@@ -14,8 +14,12 @@ export class PresentLink {
   #next = null;
   #isBusy = false;
 
-  /** @param {() => void} made  called when one that was not there is */
-  constructor(made) {
+  /**
+   * @param {import('../../core/scenario/format.js').Format} format
+   * @param {() => void} made  called when one that was not there is
+   */
+  constructor(format, made) {
+    this.format = format;
     this.made = made;
   }
 
@@ -35,17 +39,17 @@ export class PresentLink {
     while (this.#next) {
       const scenario = this.#next;
       this.#next = null;
-      this.#made.set(scenario, await encoded(scenario));
+      this.#made.set(scenario, await encoded(this.format, scenario));
       this.made();
     }
     this.#isBusy = false;
   }
 }
 
-/** @param {Scenario} scenario */
-async function encoded(scenario) {
+/** @param {import('../../core/scenario/format.js').Format} format @param {Scenario} scenario */
+async function encoded(format, scenario) {
   try {
-    return await encodeLink(scenario);
+    return await encodeLink(format, scenario);
   } catch (error) {
     if (error instanceof LinkError) return ''; // too large, or a browser that cannot
     throw error;

@@ -102,7 +102,7 @@ export class Embedding {
     }
     const wish =
       type === 'pagewalk:goto'
-        ? readWish(/** @type {Record<string, unknown>} */ (data))
+        ? readWish(/** @type {Record<string, unknown>} */ (data), this.bench.schema)
         : `unknown type ${type.slice(0, 40)}`;
     if (typeof wish === 'string') this.#post({ type: 'pagewalk:error', message: wish });
     else void this.#go(wish);

@@ -1,6 +1,7 @@
 // @ts-check
 /** The find box and the workbench: the steps it may look through, and going to what was found. */
-import { isKey } from '../../core/trace/layout.js';
+import { say } from '../../ui/view.js';
+import { ALL } from '../../core/trace/schema.js';
 import { cellKey } from '../../core/trace/trace.js';
 import { Problem, Unreachable } from '../api.js';
 
@@ -52,18 +53,20 @@ async function gather(bench, arrived) {
 /** @param {Workbench} bench @param {import('../../core/find/find.js').Hit} hit */
 async function go(bench, hit) {
   if (hit.term) {
-    document.dispatchEvent(new CustomEvent('pw-term', { detail: { term: hit.term } }));
+    say(document, 'term', { term: hit.term });
     return;
   }
   if (!hit.cell) {
-    await bench.go({ step: hit.step, stage: hit.kind === 'request' ? 'schedule' : 'kv-cache' });
+    // A request that a step runs is in its schedule; what a slot or a block is, the map of the pool shows.
+    const pool = bench.schema.def('kv_block_ids')?.stage ?? bench.stage;
+    await bench.go({ step: hit.step, stage: hit.kind === 'request' ? bench.schema.firstStage : pool });
     return;
   }
   const { space, at } = hit.cell;
   const stage = bench.schema.def(space)?.stage;
   await bench.setPin({ space, at, step: hit.step });
   // A small panel leaves some tensors out, and a talk or a frame the other stages: then the stage is the one to be at.
-  const isShown = bench.stage === 'all' || (bench.mode === 'board' && isKey(String(stage), space));
+  const isShown = bench.stage === ALL || (bench.mode === 'board' && bench.schema.isKey(space));
   if (stage && stage !== bench.stage && !isShown) await bench.go({ stage });
   // Drawn in the next frame, scrolled inside its table in the same one.
   requestAnimationFrame(() => requestAnimationFrame(() => reach(cellKey(space, at), stage)));

@@ -11,6 +11,7 @@ export function connectGlossary(bench, t) {
   const box = /** @type {import('../../ui/glossary/glossary.js').Glossary} */ (document.querySelector('pw-glossary'));
   /** @type {import('../../core/glossary.js').Term[] | null} */
   let terms = null;
+  box.axisOf = (dim) => bench.schema.axisOf(dim);
   box.isHere = (space) => (bench.trace.step(bench.index).space(space)?.size ?? 0) > 0;
   const open = async (/** @type {string | null} */ term) => {
     try {
@@ -46,7 +47,7 @@ async function show(bench, { stage, space }) {
   await bench.go({ stage });
   requestAnimationFrame(() =>
     requestAnimationFrame(() => {
-      const panel = document.querySelector(stage === 'schedule' ? 'pw-schedule' : `.panel[data-stage="${stage}"]`);
+      const panel = document.querySelector(`.panel[data-stage="${stage}"]`);
       const cell = space ? /** @type {HTMLElement | null} */ (panel?.querySelector(`[data-cell^="${space}."]`)) : null;
       (cell ?? panel)?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
       cell?.focus({ preventScroll: true });

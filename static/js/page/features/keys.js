@@ -1,5 +1,6 @@
 // @ts-check
 /** The keys of the page. Never while typing; keys of one character can be switched off (WCAG 2.1.4). */
+import { say } from '../../ui/view.js';
 import { parseCellKey } from '../../core/trace/trace.js';
 
 const SETTING = 'pagewalk.single-keys';
@@ -30,7 +31,7 @@ export function connectKeys(bench, t, help, presenting) {
         startFind();
       } else if (!typing && (key === 'z' || key === 'y')) {
         event.preventDefault();
-        document.dispatchEvent(new CustomEvent(key === 'y' || event.shiftKey ? 'pw-redo' : 'pw-undo'));
+        say(document, key === 'y' || event.shiftKey ? 'redo' : 'undo');
       }
       return;
     }
@@ -46,7 +47,7 @@ export function connectKeys(bench, t, help, presenting) {
       event.preventDefault();
       if (single === 'help') openHelp();
       else if (single === 'find') startFind();
-      else if (single === 'term') document.dispatchEvent(new CustomEvent('pw-term'));
+      else if (single === 'term') say(document, 'term', { term: null });
       else document.querySelector(/** @type {'button'} */ (`[data-element-${single}]`))?.click();
       return;
     }
@@ -67,8 +68,8 @@ function action(bench, event, target) {
   const by = event.key === 'ArrowLeft' ? -1 : event.key === 'ArrowRight' ? 1 : 0;
   if (by !== 0) return event.shiftKey ? () => bench.step(by) : () => bench.walk(by);
   if (event.shiftKey) return null;
-  if (event.key === 'Home') return () => bench.go({ stage: 'schedule', step: 0 });
-  if (event.key === 'End') return () => bench.go({ stage: 'update', step: bench.course.head.numSteps - 1 });
+  if (event.key === 'Home') return () => bench.go({ stage: bench.schema.firstStage, step: 0 });
+  if (event.key === 'End') return () => bench.go({ stage: bench.schema.lastStage, step: bench.course.head.numSteps - 1 });
   if (event.key === 'Escape') return () => bench.setPin(null);
   if (event.key === 'Enter' && target.dataset?.cell) {
     const cell = parseCellKey(target.dataset.cell);

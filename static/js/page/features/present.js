@@ -12,20 +12,10 @@
  */
 import { parseAddress } from '../../core/address/address.js';
 import { besideStop } from '../../core/trace/stop-points.js';
-import { STAGES } from '../../core/trace/schema.js';
+import { ALL } from '../../core/trace/schema.js';
 import { cellKey } from '../../core/trace/trace.js';
 import { fitStage, scaleFor } from '../../ui/talk/fit.js';
 import '../../ui/talk/talk.js';
-
-/** What a stage finds out, and is asked for at it. @type {Record<string, string>} */
-const ASKED = {
-  'state-pool': 'idx_mapping', // beside it
-  batch: 'idx_mapping',
-  flatten: 'positions',
-  'block-tables': 'input_block_tables',
-  'slot-mapping': 'slot_mappings',
-  update: 'num_computed_tokens_after',
-};
 
 /** @typedef {import('../../ui/view.js').View} View */
 /** @typedef {import('../state/workbench.js').Workbench} Workbench */
@@ -92,13 +82,14 @@ export class Presenter {
   draw(view) {
     document.documentElement.toggleAttribute('data-spotlight', this.#is && this.#hasSpotlight && view.pin !== null);
     document.documentElement.toggleAttribute('data-concealed', this.#is && this.#isConcealed(view));
-    if (this.isKeptBack(view)) document.documentElement.dataset.asked = ASKED[view.stage];
+    const asked = this.asked(view);
+    if (asked) document.documentElement.dataset.asked = asked;
     else delete document.documentElement.dataset.asked;
     if (!this.#is) {
       if (this.#talk) this.#left();
       return;
     }
-    if (view.stage === 'all') void this.bench.go({ stage: STAGES[0] }); // one stage at a time
+    if (view.stage === ALL) void this.bench.go({ stage: view.schema.firstStage }); // one stage at a time
     const entered = this.#talk === null;
     this.#talk ??= /** @type {import('../../ui/talk/talk.js').Talk} */ (
       this.root.appendChild(document.createElement('pw-talk'))
@@ -136,9 +127,9 @@ export class Presenter {
     this.root.toggleAttribute('data-more', this.#is && frame.scrollTop + frame.clientHeight < frame.scrollHeight - 2);
   }
 
-  /** Whether the room is asked for what the stage at hand finds out, so that no sentence may say it. @param {View} view */
-  isKeptBack(view) {
-    return this.#is && this.#isAsking && view.stage in ASKED && !this.#told.has(answerAt(view));
+  /** The space that the stage at hand finds out, while the room is asked for it: nothing may say it. @param {View} view */
+  asked(view) {
+    return this.#is && this.#isAsking && !this.#told.has(answerAt(view)) ? asks(view) : null;
   }
 
   /** @param {View} view */
@@ -152,7 +143,7 @@ export class Presenter {
     switch (name) {
       case 'stop': {
         const view = bench.view();
-        const place = besideStop(view.summary, view.range, bench.course.place, by);
+        const place = besideStop(view.schema.stageNames, view.summary, view.range, bench.course.place, by);
         return place && bench.go(place);
       }
       case 'unpin':
@@ -184,7 +175,7 @@ export class Presenter {
   #ask() {
     const view = this.bench.view();
     const key = view.pin ? keyOf(view.pin) : '';
-    if (this.#isAsking && (this.isKeptBack(view) || this.#isConcealed(view))) {
+    if (this.#isAsking && (this.asked(view) || this.#isConcealed(view))) {
       this.#revealed = key;
       this.#told.add(answerAt(view));
     } else {
@@ -207,9 +198,14 @@ export class Presenter {
   }
 }
 
+/** What is asked for at the stage at hand. @param {View} view */
+function asks({ schema, stage }) {
+  return schema.stage(stage)?.asks ?? null;
+}
+
 /** @param {View} view */
-function answerAt({ index, stage }) {
-  return `${index}|${ASKED[stage]}`;
+function answerAt(view) {
+  return `${view.index}|${asks(view)}`;
 }
 
 /** @param {import('../../core/trace/formula.js').CellRef} pin */

@@ -106,7 +106,7 @@ export class ShareControl {
     let named = origin.kind === 'example' ? { example: origin.name } : null;
     if (!named) {
       try {
-        named = { s: (await linkTo(draft)).s };
+        named = { s: (await linkTo(bench.format, draft)).s };
       } catch (error) {
         if (!(error instanceof LinkError)) throw error;
       }

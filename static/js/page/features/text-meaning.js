@@ -14,12 +14,13 @@ const OF_KEYS = ['unknown_key', 'duplicate_key'];
 
 /**
  * Whether the text says this draft, however it is written.
+ * @param {import('../../core/scenario/format.js').Format} format
  * @param {Reading} reading
  * @param {import('../../core/scenario/edits.js').Scenario} draft
  */
-export function says({ root }, draft) {
+export function says(format, { root }, draft) {
   const document = root && documentOf(root);
-  return hasOutline(document) && canonical(toDraft(document)) === canonical(draft);
+  return hasOutline(document) && canonical(format, toDraft(document)) === canonical(format, draft);
 }
 
 /**

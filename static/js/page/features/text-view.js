@@ -18,7 +18,6 @@ import { changed } from '../state/editing.js';
 import { copied, download, receiveFiles, textOfFile } from './text-files.js';
 import { says, troublesOf } from './text-meaning.js';
 import * as texts from '../state/texts.js';
-import { yamlLibrary } from '../../ui/text/editor.js';
 
 /** @typedef {import('../../core/scenario/edits.js').Scenario} Scenario */
 /** @typedef {import('../../core/text/scenario-text.js').Notation} Notation */
@@ -30,8 +29,8 @@ import { yamlLibrary } from '../../ui/text/editor.js';
 const PAUSE = 400;
 
 export class TextControl {
-  /** @type {import('../../core/text/yaml-tree.js').Library | null} */
-  #yaml = null;
+  /** The editor is there. */
+  #isReady = false;
   /** @type {Notation} */
   #notation = texts.usualNotation();
   /** What the text says, as far as it was looked at. @type {Reading} */
@@ -83,7 +82,7 @@ export class TextControl {
       () => bench.mode === 'board',
       async (file) => {
         if (!this.isOpen) await this.open();
-        if (this.#yaml) await this.#openFile(file);
+        if (this.#isReady) await this.#openFile(file);
       },
     );
     addEventListener('pagehide', () => this.isOpen && this.#keep());
@@ -112,8 +111,8 @@ export class TextControl {
     this.element.hidden = false;
     this.bench.redraw();
     await this.element.show();
-    this.#yaml ??= this.element.isReady ? await yamlLibrary() : null;
-    if (!this.isOpen || !this.#yaml) return;
+    this.#isReady = this.element.isReady;
+    if (!this.isOpen || !this.#isReady) return;
     this.#begin();
     if (quiet) return;
     this.element.focusEditor();
@@ -136,7 +135,7 @@ export class TextControl {
   draw(view) {
     const { bench } = this;
     const isOther = bench.opened && bench.undo !== this.#undo;
-    if (!this.isOpen || !this.#draft || !this.#yaml) {
+    if (!this.isOpen || !this.#draft || !this.#isReady) {
       if (!isOther) return;
       this.#undo = bench.undo;
       // What could not be read when the page was left is there again.
@@ -153,7 +152,8 @@ export class TextControl {
 
   /** The text of what is open: as it was typed, if that is still about it, else written out. */
   #begin() {
-    const { draft } = this.bench;
+    const { bench } = this;
+    const { draft } = bench;
     clearTimeout(this.#timer);
     this.#timer = 0;
     this.#settle();
@@ -162,8 +162,8 @@ export class TextControl {
     this.#before = null;
     const typed = texts.typedText(this.#name);
     const isNewer = typed !== null && typed.of === texts.markOf(draft);
-    const reading = typed && this.#read(typed.text, typed.notation);
-    const isSame = reading?.root != null && says(reading, draft);
+    const reading = typed && readText(typed.text, typed.notation);
+    const isSame = reading?.root != null && says(bench.format, reading, draft);
     const isDraft = reading?.root != null && hasOutline(documentOf(reading.root));
     if (typed && reading && (isSame || isNewer || !isDraft)) {
       this.#notation = typed.notation;
@@ -213,8 +213,8 @@ export class TextControl {
   #update() {
     const { root } = this.#reading;
     const text = root && rewritten(this.element.text, root, this.bench.draft, this.#notation);
-    const reading = text && this.#read(text, this.#notation);
-    if (!text || !reading || !says(reading, this.bench.draft)) return false;
+    const reading = text && readText(text, this.#notation);
+    if (!text || !reading || !says(this.bench.format, reading, this.bench.draft)) return false;
     this.element.text = text;
     this.#reading = reading;
     return true;
@@ -229,13 +229,8 @@ export class TextControl {
 
   /** @param {string | null} text null: the draft written out */
   #put(text) {
-    this.element.text = text ?? writeScenario(this.bench.draft, this.#notation);
-    this.#reading = this.#read(this.element.text, this.#notation);
-  }
-
-  /** @param {string} text @param {Notation} notation @returns {Reading} */
-  #read(text, notation) {
-    return readText(text, notation, /** @type {import('../../core/text/yaml-tree.js').Library} */ (this.#yaml));
+    this.element.text = text ?? writeScenario(this.bench.format, this.bench.draft, this.#notation);
+    this.#reading = readText(this.element.text, this.#notation);
   }
 
   #typed() {
@@ -249,7 +244,7 @@ export class TextControl {
     clearTimeout(this.#timer);
     this.#timer = 0;
     const { text } = this.element;
-    this.#reading = this.#read(text, this.#notation);
+    this.#reading = readText(text, this.#notation);
     this.#refusal = [];
     this.#isUnreachable = false;
     if (!this.#reading.root) this.#tryOther(text);
@@ -266,7 +261,7 @@ export class TextControl {
   /** What is pasted may be in the other notation. @param {string} text */
   #tryOther(text) {
     const other = this.#notation === 'yaml' ? 'json' : 'yaml';
-    const reading = this.#read(text, other);
+    const reading = readText(text, other);
     // Nearly every text is YAML for a text: only what has fields is meant so.
     if (reading.root?.kind !== 'map') return;
     this.#reading = reading;
@@ -283,7 +278,7 @@ export class TextControl {
       this.#expected = next;
       texts.keepText(this.#name, this.#before);
       this.openAs(() => next, { kind: 'draft', name: drafts.newId() });
-    } else if (canonical(next) !== canonical(bench.draft)) bench.edit(() => next);
+    } else if (canonical(bench.format, next) !== canonical(bench.format, bench.draft)) bench.edit(() => next);
     this.#draft = bench.draft;
   }
 
@@ -301,11 +296,11 @@ export class TextControl {
 
   /** What stands in the editor and not in the draft. */
   #keep() {
-    if (!this.#draft || !this.#yaml || this.#expected) return;
+    if (!this.#draft || !this.#isReady || this.#expected) return;
     this.#rename();
     const { text } = this.element;
     const isUnread = this.#timer !== 0 || this.#isOdd;
-    const isPlain = !isUnread && text === writeScenario(this.bench.draft, this.#notation);
+    const isPlain = !isUnread && text === writeScenario(this.bench.format, this.bench.draft, this.#notation);
     const kept = texts.keepText(
       this.#name,
       isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew },
@@ -351,7 +346,7 @@ export class TextControl {
     if (!patch || !root || this.#timer) return; // what is being typed comes first
     if (this.#refusal.length === 0) this.bench.edit((draft) => changed(draft, { kind: 'fix', faults: [fault] }));
     else {
-      this.element.text = writeScenario(applyPatch(documentOf(root), patch), this.#notation);
+      this.element.text = writeScenario(this.bench.format, applyPatch(documentOf(root), patch), this.#notation);
       this.#apply();
     }
     this.element.focusEditor(); // the button goes

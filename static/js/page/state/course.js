@@ -7,7 +7,7 @@
  * place wanted last, and only that one is fetched, whatever was passed on the way.
  */
 import { Problem, Unreachable } from '../api.js';
-import { STAGES } from '../../core/trace/schema.js';
+import { ALL } from '../../core/trace/schema.js';
 
 /** @typedef {import('./traces.js').Trace} Trace */
 /** @typedef {{step: number, stage: string}} Place */
@@ -33,10 +33,11 @@ export class Course {
   /** The request in the air. @type {{trace: Trace, done: Promise<void>} | null} */
   #run = null;
 
-  /** @param {Trace} board @param {string} stage @param {Listener} listener */
-  constructor(board, stage, listener) {
+  /** @param {Trace} board @param {readonly string[]} stages  in their order @param {Listener} listener */
+  constructor(board, stages, listener) {
     this.#board = board;
-    this.#stage = stage;
+    this.stages = stages;
+    this.#stage = stages[0];
     this.listener = listener;
   }
 
@@ -89,12 +90,13 @@ export class Course {
    * @returns {Place | null}
    */
   beside(by) {
+    const { stages } = this;
     const { step, stage } = this.place;
-    if (stage === 'all') return { step: step + by, stage };
-    const place = STAGES.indexOf(stage) + by;
-    if (place >= 0 && place < STAGES.length) return { step, stage: STAGES[place] };
+    if (stage === ALL) return { step: step + by, stage };
+    const place = stages.indexOf(stage) + by;
+    if (place >= 0 && place < stages.length) return { step, stage: stages[place] };
     if (this.clip(step + by) !== step + by) return null;
-    return { step: step + by, stage: by > 0 ? STAGES[0] : STAGES[STAGES.length - 1] };
+    return { step: step + by, stage: by > 0 ? stages[0] : stages[stages.length - 1] };
   }
 
   /** Puts another scenario on the board; what was on its way is forgotten. @param {Trace} trace @param {Place} place */

@@ -105,6 +105,7 @@ export class Trace {
         events: [],
         spaces: {},
         checks: [],
+        sentences: {},
       })
     );
   }

@@ -106,7 +106,7 @@ export function addressOf(bench) {
     stage: bench.stage,
     pin: pin ? cellKey(pin.space, pin.at) : null,
     view: bench.mode === 'board' ? null : bench.mode,
-    lang,
+    lang: lang === bench.lang ? lang : null,
     rest,
   });
 }

@@ -8,7 +8,6 @@
 import { Problem, ServerFailure, Unreachable } from '../api.js';
 import { Undo } from '../../core/scenario/history.js';
 import { isSame } from '../../core/scenario/same.js';
-import { STAGES } from '../../core/trace/schema.js';
 import { parseCellKey } from '../../core/trace/trace.js';
 import { Course } from './course.js';
 import * as drafts from './drafts.js';
@@ -66,6 +65,7 @@ export class Workbench {
    * @param {object} given
    * @param {import('../api.js').Api} given.api
    * @param {import('../../core/trace/schema.js').Schema} given.schema
+   * @param {import('../../core/scenario/format.js').Format} given.format
    * @param {import('../../core/i18n.js').Translate} given.t
    * @param {string} given.lang
    * @param {View['mode']} given.mode  how the page is shown; one that is embedded stays so
@@ -73,17 +73,18 @@ export class Workbench {
    * @param {(view: View) => void} given.drawDraft  the draft is another: whoever types goes on in what it is now
    * @param {(isOver: boolean) => void} given.leave  another scenario is about to be opened, or takes the place of this one
    */
-  constructor({ api, schema, t, lang, mode, draw, drawDraft, leave }) {
+  constructor({ api, schema, format, t, lang, mode, draw, drawDraft, leave }) {
     this.api = api;
     this.schema = schema;
+    this.format = format;
     this.t = t;
     this.lang = lang;
     this.draw = draw;
     this.drawDraft = drawDraft;
     this.leave = leave;
     this.#mode = mode;
-    this.links = new PresentLink(() => this.redraw());
-    this.course = new Course(new Trace(api, schema, this.#draft), STAGES[0], {
+    this.links = new PresentLink(format, () => this.redraw());
+    this.course = new Course(new Trace(api, schema, this.#draft), schema.stageNames, {
       changed: () => this.redraw(),
       arrived: () => this.#arrived(),
       refused: (problem, isDraft) => this.#refused(problem, isDraft),
@@ -207,7 +208,7 @@ export class Workbench {
     this.#looks = { hover: null, focus: null };
     this.#again.clear();
     this.#notices = [...this.#notices.filter(({ kind }) => kind === 'storage'), ...(found.notices ?? [])];
-    this.course.show(trace, { step, stage: found.place?.stage ?? STAGES[0] });
+    this.course.show(trace, { step, stage: found.place?.stage ?? this.schema.firstStage });
     this.#isOpened = true;
     this.#isElsewhere = false;
     opening.arrived?.();

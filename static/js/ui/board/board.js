@@ -3,18 +3,17 @@
  * All stages of one step: the current one large and explained, the others small but whole.
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
+import { runsAcross } from '../../core/trace/layout.js';
+import { ALL } from '../../core/trace/schema.js';
 import { stageSentence } from '../../core/trace/summary.js';
 import { sizesOf } from './columns.js';
 import { elementSteps } from './elements.js';
-import { panelOf } from './panels.js';
+import { between, panelOf } from './panels.js';
 import { NOT_ON_BOARD, isSameView } from './same-view.js';
 import { termButton, withTerms } from '../glossary/terms.js';
 import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
-
-/** Stages side by side, top to bottom. The schedule has its own place above the board. */
-const TIERS = [['state-pool', 'batch'], ['flatten'], ['block-tables', 'slot-mapping'], ['kv-cache', 'update']];
 
 export class Board extends HTMLElement {
   /** @type {View | null} */
@@ -46,40 +45,40 @@ export class Board extends HTMLElement {
 
   #draw() {
     const view = /** @type {View} */ (this.#view);
-    const { step, stage, t } = view;
+    const { step, stage, schema, t } = view;
     if (step.empty) {
       render(html`<div class="board" data-stage-now=${stage}>${this.#instead(view)}</div>`, this);
       return;
     }
     const sizes = sizesOf(view);
-    const tiers = TIERS.map((stages) => {
-      const panels = stages.map((name) => this.#panel(view, name, sizes));
-      if (stages[0] === 'state-pool') panels.splice(1, 0, html`<pw-lines .view=${view}></pw-lines>`);
-      return html`<div class="tier" data-tier=${stages[0]}>${panels}</div>`;
-    });
+    const tiers = schema.tiers.map((stages) => this.#tier(view, stages, sizes));
     render(html`<div class="board" data-stage-now=${stage} data-step=${step.index}>${tiers}</div>`, this);
     this.setAttribute('aria-label', t('board.label', { step: step.index }));
   }
 
+  /** @param {View} view @param {string[]} stages @param {Map<string, number>} sizes */
+  #tier(view, stages, sizes) {
+    const isWide = stages.some((name) => runsAcross(view.schema, name));
+    return html`<div class="tier" data-across=${isWide ? '' : nothing}>
+      ${stages.map((name) => html`${this.#panel(view, name, sizes)}${between(view, name)}`)}
+    </div>`;
+  }
+
   /** @param {View} view @param {string} name @param {Map<string, number>} sizes */
   #panel(view, name, sizes) {
-    const { t } = view;
-    const now = view.stage === name || view.stage === 'all';
+    const { t, schema } = view;
+    const now = view.stage === name || view.stage === ALL;
     return html`<section class="panel ${now ? 'now' : ''}" data-stage=${name}
-      data-current=${view.stage === name ? '' : nothing} aria-labelledby="title-${name}">
+      data-across=${runsAcross(schema, name) ? '' : nothing} data-current=${view.stage === name ? '' : nothing}
+      aria-labelledby="title-${name}">
       <header>
         <h2 id="title-${name}"><button type="button" data-go-stage=${name}
           aria-current=${view.stage === name ? 'step' : nothing}>${t(`stage.${name}`)}</button></h2>
         <p class="sentence">${stageSentence(view.step, name, t)}</p>
         ${elementSteps(view, name)}
       </header>
-      ${
-        view.stage === name
-          ? html`<div class="about"><p>${withTerms(view.schema, t(`stage.${name}.what`))}</p><p
-        class="why">${withTerms(view.schema, t(`stage.${name}.why`))} ${termButton(name, t('terms.more'), { kind: 'inline' })}</p></div>`
-          : nothing
-      }
-      ${view.stage === 'all' ? html`<p class="gist-line">${withTerms(view.schema, t(`stage.${name}.what`))}</p>` : nothing}
+      ${view.stage === name ? about(view, name) : nothing}
+      ${view.stage === ALL ? html`<p class="gist-line">${withTerms(schema, t(`stage.${name}.what`))}</p>` : nothing}
       ${panelOf(name, view, now, sizes)}
     </section>`;
   }
@@ -93,10 +92,22 @@ export class Board extends HTMLElement {
     if (stopped && view.index >= stopped.step)
       return words('stopped', t('stopped.title', { step: view.index }), stopped.message);
     if (view.numSteps === 0) return words('no-steps', t('no_steps.title'), t('no_steps.text'));
-    if (!view.step.space('row_status')) return nothing; // nothing was ever computed: the faults say why
-    return html`${words('step', t('empty_step.title', { step: view.index }), `${t('empty_step.text')} ${view.mode === 'board' ? t('empty_step.edit') : ''}`)}
-      <div class="tier" data-tier="state-pool">${this.#panel(view, 'state-pool', sizesOf(view))}</div>`;
+    if (view.step.spaces.size === 0) return nothing; // nothing was ever computed: the faults say why
+    const what = `${t('empty_step.text')} ${view.mode === 'board' ? t('empty_step.edit') : ''}`;
+    // Some stages have something to say all the same: what lives longer than a step.
+    const stages = view.schema.tiers.flat().filter((name) => view.step.json.sentences[name] !== undefined);
+    return html`${words('step', t('empty_step.title', { step: view.index }), what)}
+      ${stages.map((name) => html`<div class="tier">${this.#panel(view, name, sizesOf(view))}</div>`)}`;
   }
+}
+
+/** What a stage does and why, under its title. @param {View} view @param {string} name */
+function about({ schema, t }, name) {
+  const more = termButton(name, t('terms.more'), { kind: 'inline' });
+  return html`<div class="about">
+    <p>${withTerms(schema, t(`stage.${name}.what`))}</p>
+    <p class="why">${withTerms(schema, t(`stage.${name}.why`))} ${more}</p>
+  </div>`;
 }
 
 /** @param {View | null} view */

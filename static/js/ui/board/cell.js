@@ -21,17 +21,21 @@ import { cellKey, isNull } from '../../core/trace/trace.js';
 export function valueText(view, dtype, value, space, state = '') {
   if (isNull(value)) return NOTHING.has(state) ? '–' : '?';
   if (dtype === 'bool') return value ? 'true' : 'false';
-  if (space === 'row_status') return view.t(`value.row_status.${value}`);
-  return isCount(space) ? groupDigits(Number(value)) : String(value);
+  if (typeof value === 'string') return wordOf(view, value, space);
+  // Counts, lengths and bytes get separators; ids and indices are names, printed as they are.
+  return view.schema.isCount(space) ? groupDigits(value) : String(value);
 }
 
-/** Counts, lengths and bytes get separators; ids and indices are names, printed as they are. */
-const COUNTS =
-  /^(num_|schedule_num_|kv_block_num_|(total|prompt|prefill)_len|seq_lens|dcp_local_seq_lens|(slot_)?byte_offsets)/;
-
-/** @param {string} space */
-export function isCount(space) {
-  return COUNTS.test(space);
+/**
+ * A word in the reader's language where it has one there; the name of a request is none.
+ * @param {View} view
+ * @param {string} value
+ * @param {string} space
+ */
+function wordOf({ schema, t }, value, space) {
+  const key = `value.${space}.${value}`;
+  const word = schema.def(space)?.holds === null ? t(key) : key;
+  return word === key ? value : word;
 }
 
 /** States in which a missing value is known to be none. */
@@ -56,7 +60,7 @@ export function stateWords(view, state) {
 function inside(view, space, dtype, at) {
   const value = view.step.space(space)?.get(at) ?? NaN;
   const state = cellState(view.links, space, at, value);
-  const old = state === 'unused' ? undefined : before(view.step, view.prev, space, at);
+  const old = state === 'unused' ? undefined : before(view.schema, view.step, view.prev, space, at);
   const text = valueText(view, dtype, value, space, state);
   const was =
     old === undefined || isNull(old)

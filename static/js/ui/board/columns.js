@@ -1,8 +1,7 @@
 // @ts-check
 /** Width of a token column: wide enough for the longest number of every space that shares the strip. */
 import { groupDigits } from '../../core/i18n.js';
-import { axisOf } from '../../core/trace/trace.js';
-import { isCount } from './cell.js';
+import { isGrouped } from '../../core/trace/trace.js';
 
 /** @typedef {import('../view.js').View} View */
 
@@ -19,20 +18,20 @@ const SIZES = {
 /** Room for the name of a group, where the names of spaces leave none. */
 const GROUP = 44;
 
-/** Long enough to widen all the other columns; a strip that shows it is wider than its neighbours. */
-const APART = /byte_offsets/;
-
 /**
+ * What strips along an axis have in common: the numbers of their key lines, which stay from stage to stage. A strip that
+ * shows longer ones besides is wider than its neighbours.
  * @param {View} view
  * @returns {Map<string, number>} axis -> pixels
  */
 export function sizesOf(view) {
+  const { schema } = view;
   /** @type {Map<string, string[]>} */
   const along = new Map();
   for (const space of view.step.spaces.values()) {
-    const dims = space.dims[0] === 'group' && space.dims.length > 1 ? space.dims.slice(1) : space.dims;
-    if (dims.length !== 1 || APART.test(space.name)) continue;
-    const axis = axisOf(dims[0]);
+    const dims = isGrouped(space.dims) ? space.dims.slice(1) : space.dims;
+    if (dims.length !== 1 || !schema.isKey(space.name)) continue;
+    const axis = schema.axisOf(dims[0]);
     along.set(axis, [...(along.get(axis) ?? []), space.name]);
   }
   return new Map([...along].map(([axis, names]) => [axis, widthOf(view, names)]));
@@ -56,18 +55,19 @@ export function headWidth({ mode, constants }, big) {
 /** @param {View} view @param {string[]} names */
 export function widthOf(view, names) {
   const { digit, room, least } = SIZES[view.mode];
-  const longest = names.reduce((most, name) => Math.max(most, digits(view.step.space(name))), 0);
+  const longest = names.reduce((most, name) => Math.max(most, digits(view, view.step.space(name))), 0);
   return Math.max(least, Math.ceil(longest * digit) + room);
 }
 
 /**
  * Characters of the longest number; words are set small enough for the narrowest column.
+ * @param {View} view
  * @param {import('../../core/trace/trace.js').Space | null} space
  */
-function digits(space) {
+function digits({ schema }, space) {
   if (!space?.numbers) return 0;
   if (space.dtype === 'bool') return 5;
   let most = 0;
   for (const number of space.numbers) if (Math.abs(number) > most) most = Math.abs(number);
-  return (isCount(space.name) ? groupDigits(most) : String(most)).length;
+  return (schema.isCount(space.name) ? groupDigits(most) : String(most)).length;
 }

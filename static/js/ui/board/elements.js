@@ -3,15 +3,16 @@
 import { html, nothing } from '../../../vendor/lit-html/lit-html.js';
 import { elementsOf } from '../../core/trace/elements.js';
 import { explain } from '../../core/trace/explain.js';
+import { dimName } from '../names.js';
 import { say } from '../view.js';
 
-/**
- * @param {import('../view.js').View} view
- * @param {string} stage
- */
+/** @typedef {import('../view.js').View} View */
+/** @typedef {import('../../core/trace/elements.js').Elements} Elements */
+
+/** @param {View} view @param {string} stage */
 export function elementSteps(view, stage) {
   if (view.stage !== stage) return nothing;
-  const elements = elementsOf(view.step, stage, view.group);
+  const elements = elementsOf(view.schema, view.step, stage, view.group);
   if (!elements || elements.count === 0) return nothing;
   const { t } = view;
   const cell = view.pin && explain(view.links, view.pin.space, view.pin.at, { group: view.group });
@@ -19,10 +20,7 @@ export function elementSteps(view, stage) {
   const last = elements.count - 1;
   const step = (/** @type {Event} */ { currentTarget }, /** @type {1 | -1} */ by) =>
     currentTarget && say(currentTarget, 'element', { by });
-  const { at } = elements.cell(Math.max(0, place));
-  const index = at[view.step.space(elements.cell(0).space)?.dims[0] === 'group' ? 1 : 0];
-  const name =
-    place < 0 ? t(`elements.${elements.axis}`, { n: elements.count }) : t(`dim.${elements.axis}`, { index: String(index) });
+  const name = place < 0 ? countName(view, elements) : dimName(view, elements.axis, elements.index(place));
   return html`<span class="elements" role="group" aria-label=${t('elements.label')}>
     <button type="button" class="btn" data-element-back aria-label=${t('elements.back')} title=${t('elements.back')}
       aria-disabled=${place <= 0 ? 'true' : nothing}
@@ -44,13 +42,20 @@ export function elementSteps(view, stage) {
   </span>`;
 }
 
+/** How many there are, in words where the catalogue has them. @param {View} view @param {Elements} elements */
+function countName({ t }, { axis, count }) {
+  const key = `elements.${axis}`;
+  const words = t(key, { n: count });
+  return words === key ? t('elements.others', { n: count, axis }) : words;
+}
+
 /**
  * The cell of the element before or after the one that is pinned, in the stage at hand.
  * @param {import('../view.js').View} view  as it is now: two presses are two elements, however late either is drawn
  * @param {1 | -1} by
  */
 export function besideElement(view, by) {
-  const elements = elementsOf(view.step, view.stage, view.group);
+  const elements = elementsOf(view.schema, view.step, view.stage, view.group);
   const cell = view.pin && explain(view.links, view.pin.space, view.pin.at, { group: view.group });
   const to = (cell && elements ? elements.place(cell.params) : -1) + by;
   return elements && to >= 0 && to < elements.count ? { ...elements.cell(to), step: view.index } : null;

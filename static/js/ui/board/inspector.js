@@ -10,11 +10,12 @@ import { formulaText, show } from '../../core/trace/formula.js';
 import { STATE_TERMS } from '../../core/glossary.js';
 import { groupDigits } from '../../core/i18n.js';
 import { cellKey, isNull } from '../../core/trace/trace.js';
-import { isCount, stateWords, valueText } from './cell.js';
+import { stateWords, valueText } from './cell.js';
 import { fateWords } from '../kv/words.js';
-import { accentOf, isOwn, named } from '../names.js';
+import { accentOf, dimName, named } from '../names.js';
 import { requestTag } from '../tag.js';
 import { termButton } from '../glossary/terms.js';
+import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/trace/formula.js').Piece} Piece */
@@ -60,31 +61,24 @@ export class Inspector extends HTMLElement {
       view.pin !== null &&
       view.pin.step === view.index &&
       cellKey(view.pin.space, view.pin.at) === cellKey(cell.space, cell.at);
-    const old = before(view.step, view.prev, cell.space, cell.at);
     const fate = fateWords(view, cell.space, cell.at);
     const note = noteOf(view, cell);
+    const pin = pinned ? null : { space: cell.space, at: cell.at, step: view.index };
     return html`<section class="cell" data-inspected=${cellKey(cell.space, cell.at)}>
       <div class="gist"
-        @click=${(/** @type {Event} */ event) => this.#tapped(event)}><h2>${termButton(cell.space, named(cell.space), { kind: `name ${accentOf(cell.def.holds)}` })} ${cell.def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, cell.at[place])}]</span>`)}${isOwn(view.schema, cell.space) ? html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>` : nothing}</h2>
-      <p class="big" data-value><span
-        class=${accentOf(cell.def.holds)}>${valueText(view, cell.def.dtype, cell.value, cell.space, cell.state)}</span>${old !== undefined && !isNull(old) ? html` <span class="old">${t('cell.before', { value: valueText(view, cell.def.dtype, old, cell.space) })}</span>` : nothing}</p>
-      ${
-        cell.state
-          ? html`<p class="state"
-        data-state=${cell.state}>${STATE_TERMS[cell.state] ? termButton(STATE_TERMS[cell.state], stateWords(view, cell.state)) : stateWords(view, cell.state)}</p>`
-          : nothing
-      }
+        @click=${(/** @type {Event} */ event) => this.#tapped(event)}>${title(view, cell)}${value(view, cell)}
+      ${cell.state ? state(view, cell.state) : nothing}
       ${note ? html`<p class="note" data-note>${note}</p>` : nothing}
       ${fate ? html`<p class="note" data-fate>${fate}</p>` : nothing}</div>
       ${cell.formula.length > 0 ? formula(view, cell) : nothing}
-      <p class="actions">${cellButton(view, pinned ? null : { space: cell.space, at: cell.at, step: view.index }, pinned ? t('inspector.unpin') : t('inspector.pin'), 'btn')}
+      <p class="actions">${cellButton(view, pin, t(pinned ? 'inspector.unpin' : 'inspector.pin'), 'btn')}
         <button type="button" class="btn" data-more aria-expanded=${this.hasAttribute('data-open') ? 'true' : 'false'}
           @click=${() => this.#toggle()}>${this.hasAttribute('data-open') ? t('inspector.less') : t('inspector.all')}</button>
         ${
           hasOrdering(view, cell)
             ? html`<button type="button" class="btn" data-control title=${t('inspector.control.what')}
           aria-pressed=${view.control ? 'true' : 'false'}
-          @click=${() => this.dispatchEvent(new CustomEvent('pw-control', { bubbles: true }))}>${t('inspector.control')}</button>`
+          @click=${() => say(this, 'control')}>${t('inspector.control')}</button>`
             : nothing
         }</p>
       ${walk(view, cell)}
@@ -103,6 +97,34 @@ export class Inspector extends HTMLElement {
     this.toggleAttribute('data-open');
     if (this.#view) this.view = this.#view;
   }
+}
+
+/** The tensor, the indices of the cell, whose name it is. @param {View} view @param {Explanation} cell */
+function title(view, { space, at, def }) {
+  const { t } = view;
+  const name = termButton(space, named(space), { kind: `name ${accentOf(def.holds)}` });
+  const indices = def.dims.map((dim, place) => html`<span class="at">[${dimName(view, dim, at[place])}]</span>`);
+  const own = html` <span class="label" data-own title=${t('name.own.what')}>${t('name.own')}</span>`;
+  return html`<h2>${name} ${indices}${def.is_own ? own : nothing}</h2>`;
+}
+
+/** What the cell holds, and what it held a step ago. @param {View} view @param {Explanation} cell */
+function value(view, cell) {
+  const { dtype, holds } = cell.def;
+  const old = before(view.schema, view.step, view.prev, cell.space, cell.at);
+  const was =
+    old === undefined || isNull(old)
+      ? nothing
+      : html` <span class="old">${view.t('cell.before', { value: valueText(view, dtype, old, cell.space) })}</span>`;
+  return html`<p class="big" data-value><span
+    class=${accentOf(holds)}>${valueText(view, dtype, cell.value, cell.space, cell.state)}</span>${was}</p>`;
+}
+
+/** @param {View} view @param {string} state */
+function state(view, state) {
+  const words = stateWords(view, state);
+  const term = STATE_TERMS[state];
+  return html`<p class="state" data-state=${state}>${term ? termButton(term, words) : words}</p>`;
 }
 
 /** @param {View} view @param {Explanation} cell */
@@ -147,18 +169,11 @@ function words(view, cell) {
   const params = Object.fromEntries(
     Object.entries(cell.params).map(([name, value]) => [
       name,
-      name === 'value' && cell.def.holds === null ? value : String(value),
+      name === 'value' && cell.def.kind === 'count' ? value : String(value),
     ]),
   );
   if (isNull(cell.value)) params.value = '?';
   return { ...params, group: names[group] ?? group, block_size: view.constants.block_size?.[group] };
-}
-
-/** @param {View} view @param {string} dim @param {number} index */
-function dimName(view, dim, index) {
-  const key = dim === 'sort_key_part' ? `dim.${dim}.${index}` : `dim.${dim}`;
-  const text = view.t(key, { index: String(index) });
-  return text === key ? `${dim} ${index}` : text;
 }
 
 /**
@@ -171,8 +186,11 @@ function dimName(view, dim, index) {
  * @param {string} [under] what the number is, printed under it
  */
 function cellButton(view, ref, content, kind, label, under) {
-  const go = (/** @type {Event} */ event) =>
-    event.currentTarget?.dispatchEvent(new CustomEvent(ref ? 'pw-pin' : 'pw-unpin', { bubbles: true, detail: ref }));
+  const go = (/** @type {Event} */ { currentTarget }) => {
+    if (!currentTarget) return;
+    if (ref) say(currentTarget, 'pin', ref);
+    else say(currentTarget, 'unpin');
+  };
   const breakable = under?.replaceAll('_', '_\u200b');
   return html`<button type="button" class=${kind} data-ref=${ref ? cellKey(ref.space, ref.at) : nothing}
     data-ref-step=${ref && ref.step !== view.index ? ref.step : nothing} aria-label=${label ?? nothing}
@@ -184,11 +202,11 @@ function printed(view, piece) {
   if (piece.kind === 'operator') return html`<span class="op">${piece.text}</span>`;
   const name = piece.label ?? '';
   const short = name.replace(/\[.*$/, '');
-  const accent = accentOf(view.schema.def(short)?.holds ?? short);
+  const accent = accentOf(view.schema.def(short)?.holds ?? view.schema.axisOf(short));
   const there =
     piece.ref && piece.ref.step !== view.index ? view.t('formula.step', { name: short, step: piece.ref.step }) : short;
   const text =
-    isCount(short) && typeof piece.value === 'number' && piece.text === String(piece.value)
+    view.schema.isCount(short) && typeof piece.value === 'number' && piece.text === String(piece.value)
       ? groupDigits(piece.value)
       : piece.text;
   if (piece.kind === 'name') {
@@ -240,9 +258,10 @@ function walk(view, cell) {
           : html`<b
             class=${accentOf(one.name)}>${one.name === 'byte_offset' ? groupDigits(Number(one.value)) : one.value}</b>`;
       const how = one.how.filter((piece) => piece.ref);
-      const direct = how.length === 1 && one.how.length === 1;
+      const isDirect = how.length === 1 && one.how.length === 1;
+      const from = isDirect ? html` ${cellButton(view, how[0].ref ?? null, how[0].label, 'via')}` : nothing;
       return html`<li data-coordinate=${one.name} data-coordinate-value=${one.value}><span
-        class="k">${termButton(one.name, t(`walk.${one.name}`), { tab: false })}</span> ${value}${direct ? html` ${cellButton(view, how[0].ref ?? null, how[0].label, 'via')}` : nothing}</li>`;
+        class="k">${termButton(one.name, t(`walk.${one.name}`), { tab: false })}</span> ${value}${from}</li>`;
     })}</ol>`;
 }
 
@@ -253,21 +272,29 @@ function bytes(view, cell) {
   const slot = cell.params.slot_id;
   if (offset === undefined || slot === undefined || isNull(offset)) return nothing;
   const group = Number(cell.params.group ?? 0);
+  const { num_kv_heads: heads, head_size, itemsize } = constants;
+  const into = t('inspector.bytes.into', { heads, head_size, itemsize, bytes: ofGroup(constants.bytes_per_slot, group) });
   return html`<h3>${termButton('slot-bytes', t('inspector.bytes'))}</h3><p class="bytes"><span class="num"
-    data-bytes>${groupDigits(Number(offset))}</span> ${t('inspector.bytes.into', { heads: constants.num_kv_heads, head_size: constants.head_size, itemsize: constants.itemsize, bytes: ofGroup(constants.bytes_per_slot, group) })}
+    data-bytes>${groupDigits(Number(offset))}</span> ${into}
     ${Number(offset) >= INT32 ? html`<span class="beyond">${t('inspector.bytes.beyond')}</span>` : nothing}</p>`;
+}
+
+/** A cell by its name. @param {View} view @param {string} space @param {number[]} at */
+function viaCell(view, space, at) {
+  return cellButton(view, { space, at, step: view.step.index }, `${space}[${at.join(', ')}]`, 'via');
 }
 
 /** The cells computed from this one. @param {View} view @param {Explanation} cell */
 function uses(view, cell) {
-  const { t, links, step } = view;
-  const flat = step.space(cell.space)?.find(cell.at) ?? -1;
+  const { t, links } = view;
+  const flat = view.step.space(cell.space)?.find(cell.at) ?? -1;
   const outputs = flat < 0 ? [] : links.outputs(cell.space, flat);
   if (outputs.length === 0) return nothing;
   const shown = Array.from({ length: Math.min(outputs.length, MOST_USES) }, (_, place) => links.cellOf(outputs[place]));
   return html`<h3>${t('inspector.used_by')}</h3><ul class="uses">${shown.map(({ space, cell: found }) => {
     const at = space.at(found);
-    return html`<li>${cellButton(view, { space: space.name, at, step: step.index }, html`${space.name}[${at.join(', ')}]`, 'via')} <span class="num">${valueText(view, space.dtype, space.value(found), space.name)}</span></li>`;
+    const value = valueText(view, space.dtype, space.value(found), space.name);
+    return html`<li>${viaCell(view, space.name, at)} <span class="num">${value}</span></li>`;
   })}${
     outputs.length > shown.length
       ? html`<li
@@ -281,25 +308,34 @@ function code(view, cell) {
   const { source } = cell;
   const { vllm, exactness } = cell.def;
   const { t } = view;
-  const marked = new Set(source?.mark ?? []);
-  const excerpt = source ? around(source) : [];
-  const indent = source
-    ? Math.min(...excerpt.filter((line) => line >= 0).map((line) => source.lines[line].search(/\S/)))
-    : 0;
   return html`<h3>${t('inspector.code')} <span class="label" data-exactness=${exactness}
     title=${t(`exactness.${exactness}.what`)}>${t(`exactness.${exactness}`)}</span></h3>
-    ${
-      source
-        ? html`<pre tabindex="0"
-      aria-label=${t('inspector.code')}><code>${excerpt.map((line) => (line < 0 ? '⋮\n' : marked.has(line) ? html`<mark>${source?.lines[line].slice(indent)}</mark>\n` : html`${source?.lines[line].slice(indent)}\n`))}</code></pre><p class="file">${source.file}:${source.first_line + (source.mark[0] ?? 0)} · ${source.symbol}</p>`
-        : nothing
-    }
+    ${source ? lines(view, source) : nothing}
     ${
       vllm
         ? html`<p
       class="file">${t('inspector.vllm')} · ${vllm.file.replace(/^vllm\/v1\//, '')} · <code>${vllm.symbol}</code></p>`
         : nothing
     }`;
+}
+
+/**
+ * The lines that computed it, and where they stand.
+ * @param {View} view
+ * @param {import('../../core/trace/schema.js').Source} source
+ */
+function lines({ t }, source) {
+  const marked = new Set(source.mark);
+  const excerpt = around(source);
+  const indent = Math.min(...excerpt.filter((line) => line >= 0).map((line) => source.lines[line].search(/\S/)));
+  const line = (/** @type {number} */ place) => {
+    if (place < 0) return '⋮\n';
+    const text = source.lines[place].slice(indent);
+    return marked.has(place) ? html`<mark>${text}</mark>\n` : html`${text}\n`;
+  };
+  const number = source.first_line + (source.mark[0] ?? 0);
+  return html`<pre tabindex="0" aria-label=${t('inspector.code')}><code>${excerpt.map(line)}</code></pre><p
+    class="file">${source.file}:${number} · ${source.symbol}</p>`;
 }
 
 /** A constant that is one number, or one for each group. @param {any} constant @param {number} group */
@@ -329,6 +365,8 @@ function onlyBlank(source, from, to) {
 /** @param {View} view @param {Explanation | null} cell */
 function checks(view, cell) {
   const { t, step } = view;
+  const cellsOf = (/** @type {import('../../core/trace/trace.js').Check} */ { cells }) =>
+    cells.slice(0, 4).map(({ space, at }) => html` ${viaCell(view, space, at)}`);
   const all = step.json.checks;
   if (all.length === 0) return nothing;
   const violated = all.filter((check) => !check.holds);
@@ -346,7 +384,7 @@ function checks(view, cell) {
       <ul>${[...violated, ...all.filter((check) => check.holds)].map(
         (check) => html`<li data-check=${check.name}
         data-holds=${check.holds ? 'true' : 'false'} class=${concerns(check) ? 'concerns' : ''}><span
-        class=${check.holds ? 'ok' : 'bad'}>${check.holds ? '✓' : '✕'}</span> ${check.message}${check.cells.slice(0, 4).map(({ space, at }) => html` ${cellButton(view, { space, at, step: step.index }, `${space}[${at.join(', ')}]`, 'via')}`)}</li>`,
+        class=${check.holds ? 'ok' : 'bad'}>${check.holds ? '✓' : '✕'}</span> ${check.message}${cellsOf(check)}</li>`,
       )}</ul>
     </details>
   </section>`;

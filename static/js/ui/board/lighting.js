@@ -4,7 +4,7 @@
  * coordinate with it (its token's column, its request's rows).
  */
 import { LIT } from '../../core/trace/links.js';
-import { axisOf, cellKey, parseCellKey } from '../../core/trace/trace.js';
+import { cellKey, isGrouped, parseCellKey } from '../../core/trace/trace.js';
 
 /** @typedef {import('../../core/trace/links.js').Links} Links */
 
@@ -29,9 +29,11 @@ export class Lighting {
     this.coordinates = {};
     /** @type {string | null} */
     this.pinned = null;
+    /** @type {string | null} the space that is asked for: its cells are kept back */
+    this.asked = null;
     /** @type {Set<string>} keys of cells that violate a check */
     this.bad = new Set();
-    /** @type {Map<string, {id: number, axis: string, index: number}>} */
+    /** @type {Map<string, {id: number, space: string, axis: string, index: number}>} */
     this.known = new Map();
     /** What was drawn while the whole page is: painted at the end, once. @type {Set<HTMLElement> | null} */
     this.held = null;
@@ -53,9 +55,10 @@ export class Lighting {
    * @param {Uint8Array | null} lit
    * @param {Record<string, any>} coordinates
    * @param {string | null} pinned key of the pinned cell
+   * @param {string | null} asked the space that is asked for
    */
-  show(links, lit, coordinates, pinned) {
-    const isSame = links === this.links && lit === this.lit && pinned === this.pinned;
+  show(links, lit, coordinates, pinned, asked) {
+    const isSame = links === this.links && lit === this.lit && pinned === this.pinned && asked === this.asked;
     const held = this.held;
     this.held = null;
     if (links !== this.links) {
@@ -70,6 +73,7 @@ export class Lighting {
     this.lit = lit;
     this.coordinates = coordinates;
     this.pinned = pinned;
+    this.asked = asked;
     const drawn =
       held && isSame
         ? [...held].filter((one) => ![...held].some((other) => other !== one && other.contains(one)))
@@ -101,6 +105,8 @@ export class Lighting {
     }
     const pinned = key === this.pinned;
     if (pinned !== element.hasAttribute('data-pinned')) element.toggleAttribute('data-pinned', pinned);
+    const asked = this.asked !== null && place.space === this.asked;
+    if (asked !== element.hasAttribute('data-asked')) element.toggleAttribute('data-asked', asked);
     const bad = this.bad.size > 0 && this.bad.has(key);
     if (bad !== element.hasAttribute('data-bad')) element.toggleAttribute('data-bad', bad);
   }
@@ -116,12 +122,12 @@ export class Lighting {
     if (known) return known;
     const parsed = parseCellKey(key);
     const space = parsed && this.links?.step.space(parsed.space);
-    const found = { id: -1, axis: '', index: -1 };
+    const found = { id: -1, space: parsed?.space ?? '', axis: '', index: -1 };
     if (parsed && space && this.links) {
       const flat = space.find(parsed.at);
       if (flat >= 0 && this.links.base.has(space.name)) found.id = this.links.id(space.name, flat);
-      const place = space.dims[0] === 'group' && space.dims.length > 1 ? 1 : 0;
-      found.axis = axisOf(space.dims[place]);
+      const place = isGrouped(space.dims) ? 1 : 0;
+      found.axis = this.links.schema.axisOf(space.dims[place]);
       found.index = parsed.at[place];
     }
     this.known.set(key, found);

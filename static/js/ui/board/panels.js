@@ -1,8 +1,12 @@
 // @ts-check
-/** What the panel of each stage holds. Tables come from the schema; this file only places them. */
+/**
+ * What the panel of each stage holds. Tables come from the schema; this file only places them. What it knows of particular
+ * stages is more than that: a drawing, tables side by side. A stage that it has never heard of has its tables one under the
+ * other.
+ */
 import { html, nothing } from '../../../vendor/lit-html/lit-html.js';
 import { runs } from '../../core/i18n.js';
-import { isKey, tablesOf } from '../../core/trace/layout.js';
+import { tablesOf } from '../../core/trace/layout.js';
 import { ownerAlong } from '../../core/trace/owner.js';
 import { isNull } from '../../core/trace/trace.js';
 import { widthOf } from './columns.js';
@@ -32,6 +36,11 @@ export function panelOf(stage, view, big, sizes) {
   return (known ?? plain)(tables, view, big, sizes, stage);
 }
 
+/** What is drawn between a stage and the next one beside it. @param {View} view @param {string} stage */
+export function between(view, stage) {
+  return stage === 'state-pool' ? html`<pw-lines .view=${view}></pw-lines>` : nothing;
+}
+
 /**
  * Beside the large pool the batch keeps only what connects the two.
  * @param {View} view
@@ -42,7 +51,7 @@ function shownSmall(view, stage, space) {
   if (stage === 'batch' && view.control) return ORDERED.includes(space);
   if (view.stage === 'state-pool' && stage === 'batch') return space === 'idx_mapping';
   if (view.mode === 'present' && stage === 'state-pool') return space === 'num_computed_tokens'; // beside the batch: which rows they are
-  return isKey(stage, space);
+  return view.schema.isKey(space);
 }
 
 /** What a small batch keeps while ordering is shown: the rows and what they are sorted by. */
@@ -73,7 +82,7 @@ function strip(table, view, big, sizes, boundary) {
     axis: table.axis,
     dim: table.dim,
     count: table.count,
-    real: table.axis === 'flat_token_idx' ? view.step.numTokens : table.count,
+    real: realCount(view, table),
     lines: table.lines,
     big,
     // Strips one above the other have the same columns; the stage at hand alone has those it needs.
@@ -88,6 +97,11 @@ function strip(table, view, big, sizes, boundary) {
     boundary,
   };
   return html`<pw-strip .data=${data}></pw-strip>`;
+}
+
+/** How many entries a table has before the padding. @param {View} view @param {TableModel} table */
+function realCount({ step }, { axis, count }) {
+  return step.entries(axis) || count;
 }
 
 /**
@@ -106,10 +120,7 @@ function rows(table, view, big, stage, more = {}) {
     lines: table.lines,
     big,
     owner: ownerAlong(view.links, table.axis),
-    mark:
-      table.axis === 'batch_idx'
-        ? (/** @type {number} */ entry) => (entry >= view.step.numReqs ? view.t('state.padding') : '')
-        : undefined,
+    mark: (/** @type {number} */ entry) => (entry >= realCount(view, table) ? view.t('state.padding') : ''),
     ...more,
   };
   return html`<pw-rows .data=${data}></pw-rows>`;
@@ -120,10 +131,10 @@ function rows(table, view, big, stage, more = {}) {
  * @param {TableModel[]} tables
  * @param {View} view
  * @param {boolean} big
- * @param {Map<string, number>} _sizes
+ * @param {Map<string, number>} sizes
  * @param {string} stage
  */
-function pool(tables, view, big, _sizes, stage) {
+function pool(tables, view, big, sizes, stage) {
   const { step, t } = view;
   const owner = ownerAlong(view.links, 'req_state_idx');
   const status = step.space('row_status');
@@ -134,15 +145,17 @@ function pool(tables, view, big, _sizes, stage) {
     if (big) return row === next ? t('pool.next') : '';
     return status?.get([row]) === 'freed' ? t('pool.freed') : t('pool.free');
   };
+  const shownOwner = (/** @type {number} */ row) => (free.has(row) && status?.get([row]) !== 'freed' ? null : owner(row));
   return tables.map((table) => {
-    if (table.across) return nothing;
+    if (table.axis !== 'req_state_idx') return plain([table], view, big, sizes, stage);
     const all = Array.from({ length: table.count }, (_, place) => table.count - 1 - place);
     const used = all.filter((row) => !free.has(row) || owner(row) !== null || (big && row === next));
     const rest = all.filter((row) => !used.includes(row));
     const isShort = big && rest.length <= FEW;
     const tail =
       big && !isShort ? { entries: rest, words: t('pool.rest', { n: rest.length, rows: runs([...rest].reverse()) }) } : null;
-    return html`${rows(table, view, big, stage, { entries: isShort ? all : used, tail, mark, owner: (row) => (free.has(row) && status?.get([row]) !== 'freed' ? null : owner(row)), chips: big ? 12 : 6 })}${freeStack(view)}`;
+    const more = { entries: isShort ? all : used, tail, mark, owner: shownOwner, chips: big ? 12 : 6 };
+    return html`${rows(table, view, big, stage, more)}${freeStack(view)}`;
   });
 }
 
@@ -167,6 +180,9 @@ function freeStack(view) {
     class="stack-note">${view.t('pool.stack')}</span></p>`;
 }
 
+/** Drawn above the tokens, where it cuts them. */
+const BOUNDARY = 'query_start_loc';
+
 /**
  * @param {TableModel[]} tables
  * @param {View} view
@@ -179,9 +195,12 @@ function flatten(tables, view, big, sizes, stage) {
     (a, b) => Number(b.axis === 'flat_token_idx') - Number(a.axis === 'flat_token_idx'),
   );
   const side = others.filter((table) => table.axis === 'batch_idx');
-  const rest = others.filter((table) => table.axis !== 'batch_idx' && table.axis !== 'batch_boundary');
+  const rest = others
+    .filter((table) => table.axis !== 'batch_idx')
+    .map((table) => ({ ...table, lines: table.lines.filter((line) => line.space !== BOUNDARY) }))
+    .filter((table) => table.lines.length > 0);
   return html`<div class="beside">
-      <div class="wide">${tokens ? strip(tokens, view, big, sizes, 'query_start_loc') : nothing}</div>
+      <div class="wide">${tokens ? strip(tokens, view, big, sizes, BOUNDARY) : nothing}</div>
       <div class="narrow">${side.map((table) => rows(table, view, big, stage, { extra: [pastNow(view)] }))}</div>
     </div>
     ${rest.length > 0 ? html`<div class="further">${plain(rest, view, big, sizes, stage)}</div>` : nothing}`;
@@ -209,11 +228,16 @@ function pastNow(view) {
 /**
  * Large: the persistent table beside the gathered one, and the two arrows that leave it: to the copy for reading, to the
  * slot mapping under it for writing. On a narrow page the copy stands above, so that both arrows keep their ends.
- * @param {TableModel[]} tables @param {View} view @param {boolean} big @param {Map<string, number>} _sizes @param {string}
- *   stage
+ * @param {TableModel[]} tables
+ * @param {View} view
+ * @param {boolean} big
+ * @param {Map<string, number>} sizes
+ * @param {string} stage
  */
-function blockTables(tables, view, big, _sizes, stage) {
-  const gathered = tables.map((table) => rows(table, view, big, stage, { chips: big ? 14 : 6 }));
+function blockTables(tables, view, big, sizes, stage) {
+  const gathered = tables.map((table) =>
+    table.across ? plain([table], view, big, sizes, stage) : rows(table, view, big, stage, { chips: big ? 14 : 6 }),
+  );
   const copies = view.step.space('input_block_tables');
   const padding =
     big && (copies?.rowLength([0]) ?? 0) > view.step.numReqs
@@ -226,8 +250,11 @@ function blockTables(tables, view, big, _sizes, stage) {
   const mapping = view.step.space('idx_mapping');
   const entries = Array.from({ length: mapping?.length ?? 0 }, (_, row) => Number(mapping?.get([row])));
   return html`<div class="tables-frame"><div class="tables">
-    <div class="persistent"><p
-      class="caption">${view.t('tables.persistent')}</p>${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}<p class="arrow write"><span>${view.t('tables.write')}</span></p></div>
+    <div class="persistent">
+      <p class="caption">${view.t('tables.persistent')}</p>
+      ${persistent.map((table) => rows(table, view, big, '', { entries, chips: 14 }))}
+      <p class="arrow write"><span>${view.t('tables.write')}</span></p>
+    </div>
     <p class="arrow read"><span>${view.t('tables.read')}</span></p>
     <div class="gathered"><p class="caption">${view.t('tables.gathered')}</p>${gathered}${padding}</div>
   </div></div>`;

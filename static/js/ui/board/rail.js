@@ -1,7 +1,7 @@
 // @ts-check
 /** The stages of a step, which one is current, and the way back and on. */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
-import { STAGES } from '../../core/trace/schema.js';
+import { ALL } from '../../core/trace/schema.js';
 import { say } from '../view.js';
 
 export class Rail extends HTMLElement {
@@ -9,22 +9,22 @@ export class Rail extends HTMLElement {
 
   /** @param {import('../view.js').View} view */
   set view(view) {
-    const { t, stage, index, numSteps, range } = view;
+    const { t, stage, index, numSteps, range, schema } = view;
     this.hidden = numSteps === 0 || !view.hasBoard;
-    const first = index <= range.first && (stage === STAGES[0] || stage === 'all');
-    const last = index >= range.last && (stage === STAGES[STAGES.length - 1] || stage === 'all');
+    const first = index <= range.first && (stage === schema.firstStage || stage === ALL);
+    const last = index >= range.last && (stage === schema.lastStage || stage === ALL);
     const link = (/** @type {string} */ name, /** @type {unknown} */ number) =>
       html`<li><button type="button" class="stage" data-go-stage=${name} aria-current=${stage === name ? 'step' : nothing}
         @click=${() => say(this, 'go', { stage: name })}>${number}${t(`stage.${name}`)}</button></li>`;
     render(
       html`<nav aria-label=${t('rail.label')}>
-        <ol>${STAGES.map((name, place) =>
+        <ol>${schema.stageNames.map((name, place) =>
           link(
             name,
             html`<span
           class="number">${place + 1}</span>`,
           ),
-        )}${link('all', nothing)}</ol>
+        )}${link(ALL, nothing)}</ol>
         <span class="steps">
           <span class="where" data-step-name>${t('step.now', { step: index })}</span>
           <button type="button" class="btn" data-back aria-disabled=${first ? 'true' : nothing}

@@ -6,16 +6,16 @@
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
 import { lookUp, symbolic } from '../../core/trace/formula.js';
-import { TAGS } from '../../core/trace/layout.js';
 import { cellKey } from '../../core/trace/trace.js';
 import { inSight, scrollTo, visible } from '../../core/viewport.js';
 import { listCell, valueCell } from './cell.js';
 import { rowHeight } from './columns.js';
 import { find, moveFocus, setEntry } from './grid-keys.js';
-import { accentOf, isOwn } from '../names.js';
+import { accentOf } from '../names.js';
 import { requestClass, requestTag } from '../tag.js';
 import { termName } from '../glossary/terms.js';
 import { zoomOf } from '../zoom.js';
+import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/trace/layout.js').Line} Line */
@@ -171,6 +171,8 @@ export class RowsTable extends HTMLElement {
     const rows = [];
     for (let place = window.first; place < window.last; place += 1) rows.push(this.#row(data, all[place], place));
     const columns = data.lines.length + 2 + (data.extra?.length ?? 0);
+    const sight = (/** @type {{first: number, last: number}} */ { first, last }) =>
+      data.view.t('rows.window', { first: String(all[first]), last: String(all[last]), n: count });
     const spacer = (/** @type {number} */ height) =>
       height > 0
         ? html`<tr class="spacer" aria-hidden="true"><td colspan=${columns} .style=${`height:${height}px`}></td></tr>`
@@ -191,13 +193,13 @@ export class RowsTable extends HTMLElement {
       ${
         shown
           ? html`<p class="window" data-window
-        ?data-whole=${window.before + window.after === 0}>${data.view.t('rows.window', { first: String(all[shown.first]), last: String(all[shown.last]), n: count })}</p>`
+        ?data-whole=${window.before + window.after === 0}>${sight(shown)}</p>`
           : nothing
       }`,
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
-    this.dispatchEvent(new CustomEvent('pw-drawn', { bubbles: true }));
+    say(this, 'drawn');
   }
 
   /** @param {RowsData} data */
@@ -217,7 +219,7 @@ export class RowsTable extends HTMLElement {
     const { view } = data;
     const owner = data.owner(entry);
     const mark = data.mark?.(entry) ?? '';
-    const space = TAGS[data.axis];
+    const space = view.schema.tagOf(data.axis);
     const tag = space && owner !== null ? cellKey(space, [entry]) : null;
     const must = view.look ? [view.look.at[view.look.at.length - 1]] : [];
     return html`<tr data-axis=${data.axis} data-index=${entry} aria-rowindex=${place + 2}
@@ -264,7 +266,7 @@ export function lineName(view, line) {
       ? html` <span class="group-name">${names[line.group] ?? line.group}</span>`
       : nothing;
   const parts = line.tail === 'sort_key_part' ? html`<span class="hint parts">${view.t('sort_key.parts')}</span>` : nothing;
-  const own = isOwn(view.schema, line.space);
+  const own = view.schema.def(line.space)?.is_own;
   return html`<span class="name ${own ? 'own' : ''}"
     title=${own ? view.t('name.own.what') : nothing}>${termName(line.space)}</span>${group}${parts}`;
 }

@@ -15,6 +15,7 @@ import { accentOf } from '../names.js';
 import { hint, lineName } from './rows-table.js';
 import { letterOf, requestClass } from '../tag.js';
 import { termName } from '../glossary/terms.js';
+import { say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 /** @typedef {import('../../core/trace/layout.js').Line} Line */
@@ -229,7 +230,7 @@ export class TokenStrip extends HTMLElement {
       this,
     );
     if (key && focused?.dataset.cell !== key) find(this, key)?.focus({ preventScroll: true });
-    this.dispatchEvent(new CustomEvent('pw-drawn', { bubbles: true }));
+    say(this, 'drawn');
   }
 
   /** @param {number} extent */

@@ -7,6 +7,7 @@ import { toDraft } from '../../core/scenario/edits.js';
 import { namesOf, sizeOf, sketchOf } from '../../core/gallery.js';
 import { factsOf, openNow } from './examples.js';
 import { sketch } from './sketch.js';
+import { MOST_TITLE } from '../../core/scenario/limits.js';
 import { shows } from '../field.js';
 import { say } from '../view.js';
 
@@ -15,8 +16,6 @@ import { say } from '../view.js';
 /** @typedef {import('../../page/state/drafts.js').Draft} Draft */
 /** @typedef {import('../../page/state/recents.js').Recent} Recent */
 /** @typedef {{drafts: Draft[], recents: Recent[], deleted: Draft[]}} Found */
-
-const LONGEST_TITLE = 200;
 
 /**
  * @param {Gallery} gallery
@@ -112,7 +111,7 @@ function renaming(gallery, { t }, { id, title }) {
     event.stopPropagation();
     done(event.key === 'Enter' ? /** @type {HTMLInputElement} */ (event.target).value : null);
   };
-  return html`<input class="name" data-rename type="text" maxlength=${LONGEST_TITLE} autocomplete="off"
+  return html`<input class="name" data-rename type="text" maxlength=${MOST_TITLE} autocomplete="off"
     aria-label=${t('own.name')} placeholder=${t('scenario.untitled')} ${shows(title, id)} @keydown=${key}
     @change=${(/** @type {Event} */ event) => done(/** @type {HTMLInputElement} */ (event.target).value)}
     @blur=${() => done(null)}>`;

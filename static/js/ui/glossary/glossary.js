@@ -37,6 +37,8 @@ export class Glossary extends HTMLElement {
   #text = '';
   /** @type {string[]} terms opened, the last one is on screen */
   #trail = [];
+  /** The axis that a dimension is drawn along. @type {(dim: string) => string} */
+  axisOf = (dim) => dim;
   /** Whether the step on screen has a tensor. @type {(space: string) => boolean} */
   isHere = () => true;
 
@@ -202,7 +204,7 @@ export class Glossary extends HTMLElement {
         @click=${() => this.#back()}>← ${this.#trail.length > 1 ? this.#terms.get(this.#trail[this.#trail.length - 2])?.name : t('terms.all')}</button></p>
       <p class="kind">${about.join(' · ')}</p>
       <h3 tabindex="-1" data-open-term=${term.term}
-        class=${accentOf(term.space?.holds ?? term.term)}>${nameOf(term)}${inWords(term)}</h3>
+        class=${accentOf(term.space?.holds ?? this.axisOf(term.term))}>${nameOf(term)}${inWords(term)}</h3>
       <p class="definition">${this.#sentence(term.definition)}</p>
       ${
         term.confusion
@@ -220,7 +222,8 @@ export class Glossary extends HTMLElement {
         )}</ul>`
           : nothing
       }
-      ${links(t('terms.of_stage'), term.spaces.stage)}${links(t('terms.along'), term.spaces.along)}${links(t('terms.hold'), term.spaces.hold)}${links(t('terms.related'), term.related)}
+      ${links(t('terms.of_stage'), term.spaces.stage)}${links(t('terms.along'), term.spaces.along)}
+      ${links(t('terms.hold'), term.spaces.hold)}${links(t('terms.related'), term.related)}
       ${this.#show(term)}`;
   }
 
@@ -231,7 +234,8 @@ export class Glossary extends HTMLElement {
       html`<div><dt>${t(`terms.${name}`)}</dt><dd>${value}</dd></div>`;
     if (!space && !vllm) return nothing;
     return html`<dl class="facts">
-      ${space ? html`${fact('dims', html`[${space.dims.map((dim, place) => html`${place > 0 ? ', ' : ''}${this.#link(dim)}`)}]`)}${fact('dtype', html`<code>${space.dtype}</code>`)}` : nothing}
+      ${space ? fact('dims', html`[${space.dims.map((dim, place) => [place > 0 ? ', ' : '', this.#link(dim)])}]`) : nothing}
+      ${space ? fact('dtype', html`<code>${space.dtype}</code>`) : nothing}
       ${space?.holds ? fact('holds', this.#link(space.holds)) : nothing}
       ${vllm ? fact('vllm', html`<code>${vllm.symbol}</code> <small>${vllm.file}</small>`) : nothing}
     </dl>`;

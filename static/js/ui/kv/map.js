@@ -124,13 +124,15 @@ export class KvMap extends HTMLElement {
     const scroll = scroller?.scrollTop ?? 0;
     const extent = scroller?.clientHeight || 320;
     const window = visible({ scroll, extent, size: this.#height, count: this.#lines.length, spare: 2 });
+    const itemOf = (/** @type {Item} */ item) =>
+      item.kind === 'block' ? this.#tile(data, item.entry, { width, slotWidth, isBar }) : this.#gap(data, item);
     render(
       html`<div class="scroll ${big ? 'big' : ''}" role="presentation">
         <div role="list" aria-label=${view.t('kv.label')}>
           <div role="presentation" .style=${`height:${window.before}px`}></div>
           ${this.#lines.slice(window.first, window.last).map(
             (line) => html`<div class="tiles" role="presentation"
-            .style=${`height:${this.#height}px`}>${line.map((item) => (item.kind === 'block' ? this.#tile(data, item.entry, { width, slotWidth, isBar }) : this.#gap(data, item)))}</div>`,
+            .style=${`height:${this.#height}px`}>${line.map(itemOf)}</div>`,
           )}
           <div role="presentation" .style=${`height:${window.after}px`}></div>
         </div>
@@ -139,7 +141,7 @@ export class KvMap extends HTMLElement {
       this,
     );
     if (this.querySelector('[data-cell]') && !this.querySelector('[data-cell][tabindex="0"]')) setEntry(this);
-    this.dispatchEvent(new CustomEvent('pw-drawn', { bubbles: true }));
+    say(this, 'drawn');
   }
 
   /** Says which blocks are in sight, here and to the map of the pool. @param {number} scroll @param {number} extent */
@@ -179,14 +181,14 @@ export class KvMap extends HTMLElement {
     const reqId = pool.owner(entry);
     const counts = pool.slots(entry);
     const words = view.t('kv.block', { block: String(id), size: blockSize, ...counts });
-    const slots = () =>
-      html`<div class="slots"
-        .style=${`grid-template-columns:repeat(${Math.min(blockSize, LANE)},${slotWidth}px)`}>${Array.from({ length: blockSize }, (_, offset) => this.#slot(entry, id * blockSize + offset))}</div>`;
+    const columns = `grid-template-columns:repeat(${Math.min(blockSize, LANE)},${slotWidth}px)`;
+    const slotAt = (/** @type {unknown} */ _, /** @type {number} */ offset) => this.#slot(entry, id * blockSize + offset);
+    const slots = () => html`<div class="slots" .style=${columns}>${Array.from({ length: blockSize }, slotAt)}</div>`;
     return html`<div class="block ${requestClass(view, reqId)}" role="listitem" data-axis="kv_block_idx" data-index=${entry}
       data-block=${id} .style=${`width:${width}px`}>
       <div class="block-name"><span class="c" tabindex="-1" data-entry=${entry}
         data-cell=${cellKey('kv_block_ids', [entry])}><span class="vh">${view.t('kv.block_word')} </span><span
-        class="v">${id}</span></span>${requestTag(view, reqId)}<span class="fill"
+        class="v">${id}</span></span>${requestTag(view, reqId)}${others(view, pool, id)}<span class="fill"
         title=${words}>${counts.filled}/${blockSize}</span><span class="vh">${words}</span></div>
       ${isBar ? bar(pool.group, entry, id, counts, blockSize, written) : slots()}
     </div>`;
@@ -254,8 +256,21 @@ function gapWidth({ big, pool }) {
   return (big ? GAP.big : GAP.small) + Math.max(0, groupDigits(pool.numBlocks).length - 3) * DIGIT;
 }
 
+/**
+ * How many more hold a block, with all their names.
+ * @param {View} view
+ * @param {import('../../core/kv/pool.js').Pool} pool
+ * @param {number} id
+ */
+function others(view, pool, id) {
+  const more = pool.owners(id).length - 1;
+  return more > 0
+    ? html`<span class="others" data-others=${more} title=${blockWords(view, pool, id)}>+${more}</span>`
+    : nothing;
+}
+
 /** @type {Record<string, string>} */
-const CLASSES = { written: 'w c f', rejected: 'w c x', readable: 'f', valid: 'f idle', empty: 'e' };
+const CLASSES = { written: 'w c f', rejected: 'w c x', readable: 'f', valid: 'f idle', loaded: 'f l', empty: 'e' };
 
 /**
  * @param {number} group

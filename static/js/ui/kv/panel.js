@@ -22,13 +22,12 @@ const MOST_STALE = 24;
 export function kvCache(plain) {
   return (tables, view, big, sizes, stage) => {
     const blockSizes = /** @type {number[]} */ (view.constants.block_size ?? []);
-    // The layout in use is `slot_byte_offsets` already.
-    const twin = `byte_offsets_${String(view.constants.kv_layout).toLowerCase()}`;
+    const drawn = ['stale_block_ids', 'stale_block_req_ids'];
     const others = tables
-      .filter((table) => table.axis !== 'stale_block_idx')
-      .map((table) => ({ ...table, lines: table.lines.filter((line) => line.space !== twin) }));
+      .map((table) => ({ ...table, lines: table.lines.filter((line) => !drawn.includes(line.space)) }))
+      .filter((table) => table.lines.length > 0);
     return html`${blockSizes.map((_, group) => groupMap(view, group, big))}${stale(view)}${legend(view, big)}
-      ${big ? html`${usage(view)}<div class="further">${plain(others, view, big, sizes, stage)}</div>` : nothing}`;
+      ${big ? html`${usage(view)}<div class="further lists">${plain(others, view, big, sizes, stage)}</div>` : nothing}`;
   };
 }
 
@@ -41,14 +40,11 @@ function groupMap(view, group, big) {
   const written = writtenSlots(view, group);
   const words = t('kv.caption', { size: pool.blockSize, bytes: constants.bytes_per_slot, layout: constants.kv_layout });
   const isSame = blockSizes.every((size) => size === blockSizes[0]);
+  const name = many ? html`<b>${constants.group_names?.[group] ?? group}</b> ` : nothing;
+  const label = many && !isSame ? html` <span class="label">${t('exactness.illustrative')}</span>` : nothing;
   return html`<div class="kv-group" data-kv-group=${group} @pw-kv-zoom=${onZoom} @pw-kv-sight=${onSight}
     @pw-kv-words=${onWords}>
-    ${
-      many || big
-        ? html`<p
-      class="caption">${many ? html`<b>${constants.group_names?.[group] ?? group}</b> ` : nothing}${words}${many && !isSame ? html` <span class="label">${t('exactness.illustrative')}</span>` : nothing}</p>`
-        : nothing
-    }
+    ${many || big ? html`<p class="caption">${name}${words}${label}</p>` : nothing}
     ${
       big
         ? html`<pw-pool .data=${{ view, pool }}></pw-pool><p class="readout" data-readout
@@ -89,6 +85,7 @@ function legend({ t, constants, step }, big) {
     ['f idle', 'valid'],
     ['f w', 'written'],
     ...(constants.num_speculative_tokens > 0 ? [['w x', 'rejected']] : []),
+    ...(step.space('kv_block_num_loaded') ? [['f l', 'loaded']] : []),
     ['e', 'empty'],
   ];
   const isBeyond31 = (constants.block_size ?? []).some(
@@ -105,8 +102,10 @@ function legend({ t, constants, step }, big) {
     : [];
   const item = (/** @type {string} */ look, /** @type {string} */ name) =>
     html`<span data-legend=${name}><i class="slot ${look}"></i>${t(`kv.legend.${name}`)}</span>`;
-  return html`<p
-    class="legend">${big ? html`<b>${t('kv.legend.slots')}</b>` : nothing}${kinds.map(([look, name]) => item(look, name))}</p>${big ? html`<p class="legend"><b>${t('kv.legend.blocks')}</b>${blocks.map(([look, name]) => item(`block-${look}`, name))}</p>` : nothing}`;
+  const slots = kinds.map(([look, name]) => item(look, name));
+  if (!big) return html`<p class="legend">${slots}</p>`;
+  return html`<p class="legend"><b>${t('kv.legend.slots')}</b>${slots}</p>
+    <p class="legend"><b>${t('kv.legend.blocks')}</b>${blocks.map(([look, name]) => item(`block-${look}`, name))}</p>`;
 }
 
 /** Blocks that nobody holds, with the K and V of their last owner still in them. @param {View} view */

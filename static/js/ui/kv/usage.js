@@ -17,18 +17,23 @@ export function usage(view) {
   const cell = (/** @type {number} */ slots, /** @type {string} */ name) =>
     html`<td class="num" data-slots=${name}>${groupDigits(slots)}<span
       class="bytes-of">${t('kv.use.bytes', { bytes: bytes(slots) })}</span></td>`;
+  const { num_used_blocks: used, num_blocks: all, num_free_blocks: free, num_stale_blocks: stale } = use;
+  const row = (/** @type {Record<string, any>} */ group) =>
+    html`<tr data-usage-group=${group.name}>
+      <th scope="row">${group.name}</th>
+      <td class="num">${groupDigits(group.num_blocks)}</td>
+      ${cell(group.num_slots, 'held')}${cell(group.num_filled_slots, 'filled')}
+      ${cell(group.num_waste_slots, 'waste')}${cell(group.num_reserved_slots, 'reserved')}
+      <td class="meter-cell">${meter(group)}</td>
+    </tr>`;
   return html`<div class="usage" data-usage>
-    <p>${t('kv.use.pool', { used: use.num_used_blocks, all: use.num_blocks, free: use.num_free_blocks, stale: use.num_stale_blocks })}</p>
+    <p>${t('kv.use.pool', { used, all, free, stale })}</p>
     <div class="scroll" role="region" tabindex="0" aria-label=${t('kv.use.label')}><table>
       <thead><tr><th scope="col">${t('kv.use.group')}</th><th scope="col">${t('kv.use.blocks')}</th><th
         scope="col">${t('kv.use.held')}</th><th scope="col"><i class="swatch filled"></i>${t('kv.use.filled')}</th><th
         scope="col"><i class="swatch waste"></i>${t('kv.use.waste')}</th><th scope="col"><i
         class="swatch reserved"></i>${t('kv.use.reserved')}</th><td></td></tr></thead>
-      <tbody>${use.groups.map(
-        (/** @type {Record<string, any>} */ group) => html`<tr data-usage-group=${group.name}><th
-        scope="row">${group.name}</th><td
-        class="num">${groupDigits(group.num_blocks)}</td>${cell(group.num_slots, 'held')}${cell(group.num_filled_slots, 'filled')}${cell(group.num_waste_slots, 'waste')}${cell(group.num_reserved_slots, 'reserved')}<td class="meter-cell">${meter(group)}</td></tr>`,
-      )}</tbody>
+      <tbody>${use.groups.map(row)}</tbody>
     </table></div>
   </div>`;
 }
@@ -63,11 +68,16 @@ export function slotBytes(view, pool, written) {
       class="v">${groupDigits(Number(value))}</span></span> <span
       class="soft">${words}${isUsed ? t('kv.bytes.in_use') : ''}</span></li>`;
   };
+  const place = { block: String(Math.floor(slot / blockSize)), offset: String(slot % blockSize) };
+  const layouts = () => [
+    layout('NHD', t('kv.bytes.nhd', { bytes: constants.bytes_per_head })),
+    layout('HND', t('kv.bytes.hnd', { bytes: blockSize * constants.bytes_per_head })),
+  ];
   return html`<div class="kv-bytes" data-kv-bytes>
     ${
       slot >= 0
-        ? html`<p>${t('kv.bytes.slot', { slot: String(slot), block: String(Math.floor(slot / blockSize)), offset: String(slot % blockSize) })}</p>
-        <ul>${layout('NHD', t('kv.bytes.nhd', { bytes: constants.bytes_per_head }))}${layout('HND', t('kv.bytes.hnd', { bytes: blockSize * constants.bytes_per_head }))}</ul>`
+        ? html`<p>${t('kv.bytes.slot', { slot: String(slot), ...place })}</p>
+        <ul>${layouts()}</ul>`
         : nothing
     }
     <p data-mark31>${mark31(view, pool)}</p>

@@ -29,6 +29,7 @@ export function slotKind(pool, written, entry, slot) {
   const { filled, readable } = pool.slots(entry);
   if (written.has(slot)) return offset < filled ? 'written' : 'rejected';
   if (offset >= filled) return 'empty';
+  if (pool.isLoaded(entry, offset)) return 'loaded';
   return offset < readable ? 'readable' : 'valid';
 }
 

@@ -4,12 +4,9 @@
  * place.
  */
 import { html, render } from '../../../vendor/lit-html/lit-html.js';
+import { MOST_DESCRIPTION, MOST_TITLE } from '../../core/scenario/limits.js';
 import { restore, shows, take } from '../field.js';
 import { say } from '../view.js';
-
-/** As the format has it. */
-const MOST_TITLE = 200;
-const MOST_DESCRIPTION = 4000;
 
 export class Title extends HTMLElement {
   /** @type {import('../view.js').View | null} */

@@ -8,6 +8,7 @@ import { isOrderedAsRows } from '../../core/scenario/arrange.js';
 import { acceptedOf, countText, showBlocks, showIds } from '../../core/scenario/details.js';
 import { BY_REQUEST, detailOf, pointerKeys, scheduled } from '../../core/scenario/edits.js';
 import { markOf } from '../../core/scenario/entry.js';
+import { DEFAULTS } from '../../core/scenario/limits.js';
 import { numGiven, promptLength, walkOf } from '../../core/scenario/walk.js';
 import { repairs } from './faults.js';
 import { kindOf, markWord } from './cell.js';
@@ -226,7 +227,7 @@ function ofStep(view, step) {
     ['preempted_req_ids', 'details.preempted'],
   ]).map(([list, key]) => [t(key), draft.steps[step][list] ?? []]);
   return html`<fieldset data-details="step"><legend>${t('step.now', { step })}</legend>
-    <p class="lead">${t('details.budget', { n: total, limit: draft.config?.max_num_batched_tokens ?? 64 })}</p>
+    <p class="lead">${t('details.budget', { n: total, limit: draft.config?.max_num_batched_tokens ?? DEFAULTS.max_num_batched_tokens })}</p>
     ${pairs.length === 0 ? nothing : orderList(view, step)}
     ${marks.map(([label, names]) =>
       names.length > 0

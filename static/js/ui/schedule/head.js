@@ -53,9 +53,7 @@ function sentence(view, told) {
     return html`<p class="sentence wrong" data-notice="last-valid"><span
       class="says">${t(hasBoard ? 'notice.last_valid' : 'notice.not_yet')}</span><span
       class="short">${t('notice.not_run')}</span> ${
-        hasBoard
-          ? html`<button type="button" class="btn" data-notice="revert">${t('notice.revert')}</button>`
-          : nothing
+        hasBoard ? html`<button type="button" class="btn" data-notice="revert">${t('notice.revert')}</button>` : nothing
       }</p>`;
   return html`<p
     class="sentence">${draft.requests.length > 0 && isComputed(view) ? stageSentence(view.step, 'schedule', t) : nothing}</p>`;

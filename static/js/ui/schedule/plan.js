@@ -78,7 +78,7 @@ export class Plan extends HTMLElement {
         : nothing,
       this,
     );
-    this.dispatchEvent(new CustomEvent('pw-drawn', { bubbles: true }));
+    say(this, 'drawn');
   }
 
   /** @param {View} view */

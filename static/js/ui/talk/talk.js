@@ -21,11 +21,12 @@ export class Talk extends HTMLElement {
   set data(data) {
     const { view } = data;
     const here = { step: view.index, stage: view.stage };
+    const beside = (/** @type {1 | -1} */ by) => besideStop(view.schema.stageNames, view.summary, view.range, here, by);
     render(
       html`${this.#line(data)}${formulaBar(view, { concealed: data.concealed, end: this.#ask(data) })}
         <p class="more-below" aria-hidden="true">↓ ${view.t('present.more')}</p>
         <nav class="beside-stops" aria-label=${view.t('present.beside')}>
-          ${this.#neighbour(data, besideStop(view.summary, view.range, here, -1), -1)}${this.#neighbour(data, besideStop(view.summary, view.range, here, 1), 1)}
+          ${this.#neighbour(data, beside(-1), -1)}${this.#neighbour(data, beside(1), 1)}
         </nav>`,
       this,
     );
@@ -34,7 +35,7 @@ export class Talk extends HTMLElement {
   /** @param {TalkData} data */
   #line({ view, isAsking, isFull, canFill, languages }) {
     const { t } = view;
-    const stop = stopAt(view.summary, view.range, { step: view.index, stage: view.stage });
+    const stop = stopAt(view.schema.stageNames, view.summary, view.range, { step: view.index, stage: view.stage });
     const button = (/** @type {string} */ name, /** @type {string} */ sign, /** @type {string} */ words) =>
       html`<button type="button" class="btn" data-talk=${name} aria-label=${words} title=${words}
         @click=${() => say(this, 'talk', { name })}><span aria-hidden="true">${sign}</span></button>`;
@@ -53,7 +54,11 @@ export class Talk extends HTMLElement {
           ({ code, name, href }) => html`<a class="btn" href=${href} hreflang=${code} lang=${code}
           data-lang-link=${code}>${name}</a>`,
         )}
-        ${button('theme', '◐', t('present.theme'))}${button('blank', '■', t('present.blank'))}${canFill ? button('full', '⛶', isFull ? t('present.not_full') : t('present.full')) : nothing}${button('help', '?', t('page.help'))}${button('leave', '×', t('present.leave'))}
+        ${button('theme', '◐', t('present.theme'))}
+        ${button('blank', '■', t('present.blank'))}
+        ${canFill ? button('full', '⛶', t(isFull ? 'present.not_full' : 'present.full')) : nothing}
+        ${button('help', '?', t('page.help'))}
+        ${button('leave', '×', t('present.leave'))}
       </div>
     </div>`;
   }

@@ -11,22 +11,13 @@
  */
 /** @typedef {typeof import('../../../vendor/codemirror/codemirror.js')} Library */
 
-/**
- * Fetched once, and tried again where it could not be.
- * @type {{codemirror: Library | null, yaml: import('../../core/text/yaml-tree.js').Library | null}}
- */
-const loaded = { codemirror: null, yaml: null };
-
-/** Reads YAML. */
-export async function yamlLibrary() {
-  loaded.yaml ??= await import('../../../vendor/yaml/yaml.js');
-  return loaded.yaml;
-}
+/** Fetched once, and tried again where it could not be. @type {Library | null} */
+let loaded = null;
 
 /** @returns {Promise<Library>} */
 export async function editorLibrary() {
-  loaded.codemirror ??= await import('../../../vendor/codemirror/codemirror.js');
-  return loaded.codemirror;
+  loaded ??= await import('../../../vendor/codemirror/codemirror.js');
+  return loaded;
 }
 
 export class TextEditor {
