@@ -99,7 +99,6 @@ function draw(view) {
     elements.forEach((element) => element.localName !== 'pw-board' && lighting.drawn(element)); // the board says it itself
   }
   drawn = view.mode === 'board' ? view : null;
-  charts.draw(view);
   gallery.draw(view);
   share.draw();
   drawEditors(view);
@@ -109,6 +108,7 @@ function draw(view) {
   announce(view);
   presenter.draw(view);
   embedding.draw(view);
+  charts.draw(view); // as wide as there is room once the talk is gone
   bringIntoSight(view);
   reveal(view);
 }

@@ -229,3 +229,15 @@ def test_nothing_is_cut_off(new_page: NewPage, width: int, scheme: str, lang: st
     assert page.locator(".plot text").evaluate_all(
         "all => all.every((text) => parseFloat(getComputedStyle(text).fontSize) >= 12)"
     )
+
+
+def test_charts_are_drawn_again_once_a_talk_is_left(page: Page) -> None:
+    open_charts(page, f"/?example={TWO_GROUPS}")
+    width = plot(page, "blocks").evaluate("box => box.clientWidth")
+    page.locator("[data-present]").click()
+    expect(page.locator("pw-talk")).to_be_visible()
+    page.keyboard.press("Shift+ArrowRight")  # the charts have something to draw afterwards
+    page.locator("[data-talk=leave]").click()
+    expect(page.locator("pw-talk")).to_have_count(0)
+    expect(plot(page, "blocks").locator(".nsewdrag").first).to_be_visible()
+    assert plot(page, "blocks").evaluate("box => box.clientWidth") == width

@@ -227,3 +227,24 @@ def test_accessible_and_nothing_cut_off(new_page: NewPage, width: int, scheme: A
         assert violations(page, "dialog[open]") == []
         shelf = dialog.locator(".shelf")
         assert shelf.evaluate("shelf => shelf.scrollWidth - shelf.clientWidth") <= 1
+
+
+def test_a_draft_is_found_again_whatever_its_id_is(page: Page) -> None:
+    text = json.dumps([{"id": 'it\'s "mine" ]\\', "saved": 1, "title": "Odd", "scenario": SCENARIO}])
+    keep = f"localStorage.setItem('pagewalk.drafts', {json.dumps(text)})"
+    page.add_init_script(f"if (!localStorage.getItem('pagewalk.drafts')) {keep}")
+    open_page(page)
+    dialog = show_own(page)
+    card = dialog.locator("[data-draft]")
+    card.locator("[data-act=rename]").click()
+    page.keyboard.press("Escape")
+    expect(card.locator("[data-act=rename]")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.type("Even")
+    page.keyboard.press("Enter")
+    expect(card.locator("h4")).to_contain_text("Even")
+    expect(card.locator("[data-act=rename]")).to_be_focused()
+    card.locator("[data-act=delete]").click()
+    expect(dialog.locator("[data-gone] button")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(card.locator("h4 a")).to_be_focused()

@@ -166,3 +166,87 @@ def test_what_another_tab_does_to_the_draft_is_said(page: Page) -> None:
     notice.get_by_role("button", name="Open the newer one").click()
     expect(count(page, "B", 0)).to_have_value("16")
     expect(notice).to_have_count(0)
+
+
+def place(locator: Any) -> float:
+    """Where it is in the window; after two frames, in which whatever wants to move it has moved it."""
+    top: float = locator.evaluate(
+        """element => new Promise(requestAnimationFrame).then(() => new Promise(requestAnimationFrame))
+            .then(() => element.getBoundingClientRect().top)"""
+    )
+    return top
+
+
+@fails_to_load
+def test_nothing_moves_between_the_press_and_the_release_of_a_button(page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 420})
+    open_page(page)
+    expect(page.locator("[data-inspected]")).to_have_count(1)  # a cell is pinned, below what is in sight
+    page.context.route(TRACE, lambda route: route.abort())
+    count(page, "A", 1).fill("5")
+    count(page, "A", 1).press("Enter")
+    again = page.locator("[data-notice=offline]").get_by_role("button", name="Try again")
+    expect(again).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
+    before = place(again)
+    again.hover()
+    page.mouse.down()  # the keyboard leaves the cell
+    assert place(again) == before
+    page.context.unroute(TRACE)
+    page.mouse.up()
+    expect(page.locator("[data-notice=offline]")).to_have_count(0)
+    expect(page.locator("[data-workbench]:not([data-stale])")).to_be_visible()
+
+
+def test_an_answer_waits_for_the_release_of_what_is_pressed(page: Page) -> None:
+    open_page(page)
+    held = hold(page, TRACE)
+    with page.expect_request(TRACE):
+        count(page, "A", 1).fill("40")
+        count(page, "A", 1).press("Enter")
+    undo = page.get_by_role("button", name="Undo")
+    undo.hover()
+    page.mouse.down()
+    with page.expect_response(TRACE) as refused:
+        held[0].continue_()
+    refused.value.finished()
+    place(undo)
+    expect(page.locator("pw-schedule .fault")).to_have_count(0)  # not yet: the button would be another one's place
+    page.unroute(TRACE)
+    page.mouse.up()
+    expect(count(page, "A", 1)).to_have_value("8")
+
+    # Released elsewhere, nothing is clicked, and what waited is drawn.
+    held = hold(page, TRACE)
+    with page.expect_request(TRACE):
+        count(page, "A", 1).fill("40")
+        count(page, "A", 1).press("Enter")
+    undo.hover()
+    page.mouse.down()
+    with page.expect_response(TRACE) as refused:
+        held[0].continue_()
+    refused.value.finished()
+    page.mouse.move(700, 5)
+    page.mouse.up()
+    expect(page.locator("pw-schedule .fault")).to_have_count(1)
+    expect(count(page, "A", 1)).to_have_value("40")
+
+
+@fails_to_load
+def test_every_failure_has_its_own_way_to_try_again(page: Page) -> None:
+    open_page(page)
+    page.route("**/api/**", lambda route: route.abort())
+    count(page, "A", 1).fill("5")
+    count(page, "A", 1).press("Enter")
+    trace, glossary = page.locator("[data-notice=offline]"), page.locator("[data-notice=glossary]")
+    expect(trace).to_be_visible()
+    page.get_by_role("button", name="Glossary").click()
+    expect(glossary).to_contain_text("the glossary could not be fetched")
+    expect(trace.get_by_role("button", name="Try again")).to_be_visible()
+    page.unroute("**/api/**")
+    trace.get_by_role("button", name="Try again").click()
+    expect(trace).to_have_count(0)
+    expect(page.locator("[data-workbench]:not([data-stale])")).to_be_visible()
+    glossary.get_by_role("button", name="Try again").click()
+    expect(page.locator("dialog.glossary[open]")).to_be_visible()
+    expect(glossary).to_have_count(0)

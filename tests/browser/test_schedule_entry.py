@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewPage
@@ -198,3 +199,43 @@ def test_the_schedule_is_chinese_on_a_chinese_page(new_page: NewPage) -> None:
     enter_zh.press("Enter")
     expect(enter_zh).to_have_value("完成")
     expect(page.locator('pw-schedule td[data-mark="finish"]')).to_have_count(1)
+
+
+LONG = "request-" + "x" * 120
+RIGHT_TO_LEFT = "שלום"
+SPILLS = """() => [...document.querySelectorAll('pw-schedule *, pw-schedule-menu *, pw-inspector *, pw-board *')]
+  .filter(one => !one.closest('.vh, .scroll, .callout, .beside') && one.clientWidth > 0
+    && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX === 'visible')
+  .map(one => `${one.tagName}.${one.className}: ${one.scrollWidth} in ${one.clientWidth}`)"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_name_stays_in_its_place_however_long_it_is(new_page: NewPage, width: int) -> None:
+    page = new_page(viewport={"width": width, "height": 900})
+    counts = [{"num_scheduled_tokens": [[LONG, 31], [RIGHT_TO_LEFT, 16]]}, {"num_scheduled_tokens": [[LONG, 1]]}]
+    requests = [{"req_id": LONG, "prompt_len": 31}, {"req_id": RIGHT_TO_LEFT, "prompt_len": 24}]
+    open_draft(page, {"version": 1, "start_step": 1, "requests": requests, "steps": counts})
+    open_page(page, "/?draft=test&stage=all")
+    box = field(page, LONG, 1)
+    box.fill("40")
+    box.press("Shift+Enter")
+    callout = page.locator("#schedule-faults")
+    expect(callout).to_contain_text("exactly 1 token")
+    assert callout.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert callout.evaluate("box => box.getBoundingClientRect().right <= innerWidth")
+    box.press("Alt+Enter")
+    expect(page.locator("#schedule-details")).to_be_visible()
+    assert page.evaluate(SPILLS) == []
+    page.locator("[data-detail=drafts]").press("Escape")
+    page.keyboard.press("Alt+ArrowDown")
+    menu = page.locator("pw-schedule-menu").bounding_box()
+    assert menu
+    assert menu["x"] >= 0
+    assert menu["x"] + menu["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.press("Escape")
+    # A name from right to left turns nothing around it.
+    below = page.locator(f'pw-schedule input[data-req="{RIGHT_TO_LEFT}"][data-step="1"]')
+    below.fill("x")
+    below.press("Enter")
+    expect(callout).to_contain_text(f"\u2068{RIGHT_TO_LEFT}\u2069, step 1: type a whole number")

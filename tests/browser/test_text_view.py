@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewPage
@@ -175,3 +176,56 @@ def test_a_file_is_a_scenario_of_its_own(new_page: NewPage) -> None:
     page.keyboard.insert_text("#")
     expect(editor(page)).to_contain_text("#")
     expect(editor(page)).to_contain_text("[mine")
+
+
+@pytest.mark.console("Failed to load resource")
+def test_without_a_server_nothing_is_said_of_the_board(page: Page) -> None:
+    page.route("**/api/trace*", lambda route: route.abort())
+    page.goto("/")
+    expect(page.locator("[data-notice=offline]")).to_be_visible()
+    page.get_by_role("button", name="Text", exact=True).click()
+    status(page, "unreachable")
+    page.unroute("**/api/trace*")
+    page.get_by_role("button", name="Try again").click()
+    status(page, "in-step")
+
+
+def test_a_text_that_is_too_long_is_refused_in_words(new_page: NewPage) -> None:
+    page = new_page(permissions=["clipboard-read", "clipboard-write"])
+    open_text(page)
+    page.evaluate("navigator.clipboard.writeText('#'.repeat(1_048_577))")
+    editor(page).focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+v")
+    expect(page.locator(".troubles li")).to_contain_text("1,048,577 bytes")
+    page.get_by_role("button", name="Close the text").click()
+    cell(page, "A", 1).focus()
+    page.keyboard.press("Control+v")
+    expect(page.locator("pw-schedule [role=status]")).to_contain_text("at most 1,048,576")
+    expect(cell(page, "A", 1)).to_have_value("8")
+
+
+BLOCKED = "Storage.prototype.setItem = () => { throw new DOMException('', 'SecurityError') }"
+NO_BYTE = "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }"
+
+
+@pytest.mark.parametrize(
+    ("how", "is_used", "says"),
+    [
+        (BLOCKED, True, "does not let the page keep"),
+        (NO_BYTE, False, "does not let the page keep"),
+        (NO_BYTE, True, "is full"),
+    ],
+)
+@pytest.mark.parametrize("where", ["text", "grid"])
+def test_why_nothing_is_kept(page: Page, how: str, is_used: bool, says: str, where: str) -> None:
+    if is_used:
+        page.add_init_script("localStorage.setItem('pagewalk.drafts', '[]')")
+    page.add_init_script(how)
+    open_text(page)
+    if where == "text":
+        type_at_end(page, "  - [mine\n")
+    else:
+        cell(page, "A", 1).fill("5")
+        cell(page, "A", 1).press("Enter")
+    expect(page.locator("[data-notice=storage]")).to_contain_text(says)

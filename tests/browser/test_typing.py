@@ -259,7 +259,7 @@ def test_the_order_of_a_step_is_said_in_its_cells_and_put_right(page: Page) -> N
         field(page, req_id, 2).press("Enter")
     expect(marks).to_have_text(["2.", "1."])  # B is above C
     expect(page.locator('pw-schedule td:has(input[data-req="B"][data-step="2"])')).to_have_attribute(
-        "title", re.compile("number 2 of 2 in the step’s own order")
+        "title", re.compile("in the step’s own order: place 2 of 2")
     )
     page.get_by_role("button", name=re.compile("^Step 2: insert")).click()
     page.get_by_role("menuitem", name="Put this step in the order of the rows").click()

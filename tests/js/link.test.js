@@ -151,6 +151,7 @@ test('each damage has its own name', async () => {
     [LINK.slice(1), 'altered', {}],
     [`${LINK.slice(0, 9)}é${LINK.slice(9)}`, 'characters', { character: 'é' }],
     [sealed(pressed(SMALL), '2'), 'version', { version: '2', known: '1' }],
+    [sealed(pressed(SMALL), '0'), 'no_version', { version: '0', known: '1' }],
     [sealed(Buffer.from([255, 255, 255])), 'not_a_scenario', {}],
     [sealed(Buffer.from([])), 'not_a_scenario', {}],
     [sealed(pressed(SMALL).subarray(0, -1)), 'not_a_scenario', {}],

@@ -202,6 +202,7 @@ DAMAGE = [
     (LINK[:9] + "=" + LINK[9:], "characters", {"character": "="}),
     (sealed(pressed(SMALL), "2"), "version", {"version": "2", "known": "1"}),
     (sealed(b"anything at all", "9"), "version", {"version": "9", "known": "1"}),
+    (sealed(pressed(SMALL), "0"), "no_version", {"version": "0", "known": "1"}),
     (sealed(b"\xff\xff\xff"), "not_a_scenario", {}),  # a block type that deflate does not have
     (sealed(b""), "not_a_scenario", {}),
     (sealed(pressed(SMALL)[:-1]), "not_a_scenario", {}),

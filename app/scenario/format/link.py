@@ -58,13 +58,13 @@ def decode_link(text: str) -> dict[str, Any]:
 
     Raises:
         ScenarioError: `link_truncated`, `link_altered`, `link_characters`, `link_not_canonical`, `link_version`,
-            `link_not_a_scenario` (400), `link_too_large` (413).
+            `link_no_version`, `link_not_a_scenario` (400), `link_too_large` (413).
     """
     body, given = _split(_cleaned(text))
     if not body or checksum(body) != given:
         raise _fault("altered")
     if body[:1] != VERSION:
-        raise _fault("version", version=body[:1], known=VERSION)
+        raise _fault("version" if body[:1] > VERSION else "no_version", version=body[:1], known=VERSION)
     return _scenario(_inflated(_bytes(body[1:])))
 
 

@@ -130,8 +130,15 @@
  * @property {{first: number, last: number, all: boolean}} kv-sight
  */
 /**
+ * What a talk is led by: on or back to a stop, and switches.
+ * @typedef {{name: 'stop', by: 1 | -1} | {name: TalkSwitch}} TalkWish
+ */
+/**
+ * @typedef {'unpin' | 'leave' | 'blank' | 'spotlight' | 'ask' | 'full' | 'language' | 'theme' | 'help'} TalkSwitch
+ */
+/**
  * @typedef {object} TalkMessages
- * @property {{name: string, by?: 1 | -1}} talk
+ * @property {TalkWish} talk
  */
 /**
  * @typedef {object} ChartsMessages

@@ -65,11 +65,11 @@ export const say = (from, kind, ...[detail]) => {
 
 /**
  * Hears every kind of a group of messages.
- * @template {Partial<Messages>} Group
+ * @template {keyof Messages} Kind
  * @param {EventTarget} at  where they arrive
- * @param {import('./messages.js').Handlers<Group>} handlers
+ * @param {{[One in Kind]: (detail: Messages[One], event: Event) => unknown}} handlers
  */
 export function hear(at, handlers) {
-  for (const kind of /** @type {(keyof Group & string)[]} */ (Object.keys(handlers)))
+  for (const kind of /** @type {Kind[]} */ (Object.keys(handlers)))
     at.addEventListener(`pw-${kind}`, (event) => handlers[kind](/** @type {CustomEvent} */ (event).detail, event));
 }

@@ -55,14 +55,15 @@ export async function encodeLink(format, scenario) {
 
 /**
  * The scenario in a link, or in an address that holds one, in compact form. Throws LinkError: `truncated`, `altered`,
- * `characters`, `not_canonical`, `version`, `not_a_scenario`, `too_large`, `unsupported`.
+ * `characters`, `not_canonical`, `version` (of a newer format), `no_version` (of none that there was), `not_a_scenario`, `too_large`, `unsupported`.
  * @param {string} text
  * @returns {Promise<any>}
  */
 export async function decodeLink(text) {
   const { body, given } = split(cleaned(text));
   if (body === '' || checksum(body) !== given) throw new LinkError('altered');
-  if (body[0] !== VERSION) throw new LinkError('version', { version: body[0], known: VERSION });
+  if (body[0] !== VERSION)
+    throw new LinkError(body[0] > VERSION ? 'version' : 'no_version', { version: body[0], known: VERSION });
   const data = bytes(body.slice(1));
   if (typeof DecompressionStream === 'undefined') throw new LinkError('unsupported');
   return read(await through(new DecompressionStream('deflate-raw'), data, MAX_JSON_BYTES));

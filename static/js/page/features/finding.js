@@ -1,6 +1,6 @@
 // @ts-check
 /** The find box and the workbench: the steps it may look through, and going to what was found. */
-import { say } from '../../ui/view.js';
+import { hear, say } from '../../ui/view.js';
 import { ALL } from '../../core/trace/schema.js';
 import { cellKey } from '../../core/trace/trace.js';
 import { Problem, Unreachable } from '../api.js';
@@ -16,12 +16,15 @@ export function connectFinding(bench) {
   const box = /** @type {import('../../ui/find/find.js').Find} */ (document.querySelector('pw-find'));
   box.others = () => [...bench.trace.steps.values()];
   box.scheduled = (index) => (bench.trace.scenario.steps[index]?.num_scheduled_tokens ?? []).map(([name]) => name);
-  document.addEventListener('pw-gather', () =>
-    gather(bench, () => {
-      box.view = bench.view();
-    }),
-  );
-  document.addEventListener('pw-found', (event) => go(bench, /** @type {CustomEvent} */ (event).detail));
+  /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').FindMessages>} */
+  const handlers = {
+    gather: () =>
+      gather(bench, () => {
+        box.view = bench.view();
+      }),
+    found: (hit) => go(bench, hit),
+  };
+  hear(document, handlers);
 }
 
 /**

@@ -153,13 +153,10 @@ export class GalleryControl {
       bench.touch(); // from now on the address holds it
     }
     this.#update();
-    this.#box.redraw(
-      kind === 'delete' && !isThere
-        ? `[data-gone="${id}"] button`
-        : kind === 'duplicate'
-          ? '[data-draft] a'
-          : `[data-draft="${id}"] ${kind === 'rename' ? '[data-act=rename]' : 'a'}`,
-    );
+    const draft = `[data-draft="${CSS.escape(id)}"]`;
+    if (kind === 'delete' && !isThere) this.#box.redraw(`[data-gone="${CSS.escape(id)}"] button`);
+    else if (kind === 'duplicate') this.#box.redraw('[data-draft] a');
+    else this.#box.redraw(`${draft} ${kind === 'rename' ? '[data-act=rename]' : 'a'}`);
   }
 
   /** @param {drafts.Kept} kept */

@@ -1,6 +1,7 @@
 // @ts-check
 /** The keys of the page. Never while typing; keys of one character can be switched off (WCAG 2.1.4). */
-import { say } from '../../ui/view.js';
+import { isTyped } from '../../ui/field.js';
+import { hear, say } from '../../ui/view.js';
 import { parseCellKey } from '../../core/trace/trace.js';
 
 const SETTING = 'pagewalk.single-keys';
@@ -17,19 +18,20 @@ const SINGLE = /** @type {Record<string, string>} */ ({ '?': 'help', '/': 'find'
 export function connectKeys(bench, t, help, presenting) {
   const openHelp = () => help.open({ t, singleKeys: singleKeys() });
   for (const button of document.querySelectorAll('[data-help]')) button.addEventListener('click', openHelp);
-  document.addEventListener('pw-single-keys', (event) => remember(/** @type {CustomEvent} */ (event).detail.on));
+  /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').HelpMessages>} */
+  const handlers = { 'single-keys': ({ on }) => remember(on) };
+  hear(document, handlers);
   document.addEventListener('keydown', (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (document.querySelector('dialog[open]')) return;
     const field =
       target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
     if ((event.ctrlKey || event.metaKey) && !event.altKey) {
-      const typing = target instanceof HTMLInputElement && target.value !== target.defaultValue;
       const key = event.key.toLowerCase();
       if (key === 'k' && !event.shiftKey) {
         event.preventDefault();
         startFind();
-      } else if (!typing && (key === 'z' || key === 'y')) {
+      } else if (!isTyped(target) && (key === 'z' || key === 'y')) {
         event.preventDefault();
         say(document, key === 'y' || event.shiftKey ? 'redo' : 'undo');
       }

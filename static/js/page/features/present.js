@@ -16,12 +16,13 @@ import { ALL } from '../../core/trace/schema.js';
 import { cellKey } from '../../core/trace/trace.js';
 import { fitStage, scaleFor } from '../../ui/talk/fit.js';
 import '../../ui/talk/talk.js';
+import { hear } from '../../ui/view.js';
 
 /** @typedef {import('../../ui/view.js').View} View */
 /** @typedef {import('../state/workbench.js').Workbench} Workbench */
 
 /** Keys of one character, which can be switched off, and what they do. */
-const SINGLE = /** @type {Record<string, string>} */ ({
+const SINGLE = /** @type {Record<string, import('../../ui/messages.js').TalkSwitch>} */ ({
   '.': 'blank',
   b: 'blank',
   r: 'ask',
@@ -52,7 +53,9 @@ export class Presenter {
       history.pushState(history.state, '', location.href); // "back" leaves the talk, not the page
       bench.show('present');
     });
-    document.addEventListener('pw-talk', (event) => this.#do(/** @type {CustomEvent} */ (event).detail));
+    /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').TalkMessages>} */
+    const handlers = { talk: (wish) => this.#do(wish) };
+    hear(document, handlers);
     document.addEventListener('fullscreenchange', () => this.#is && bench.redraw());
     addEventListener('resize', () => this.#is && bench.redraw());
     root.querySelector('.left')?.addEventListener('scroll', () => this.#sayMore(), { passive: true });
@@ -137,13 +140,13 @@ export class Presenter {
     return this.#isAsking && view.pin !== null && this.#revealed !== keyOf(view.pin);
   }
 
-  /** @param {{name: string, by?: 1 | -1}} what */
-  #do({ name, by = 1 }) {
+  /** @param {import('../../ui/messages.js').TalkWish} wish */
+  #do(wish) {
     const { bench } = this;
-    switch (name) {
+    switch (wish.name) {
       case 'stop': {
         const view = bench.view();
-        const place = besideStop(view.schema.stageNames, view.summary, view.range, bench.course.place, by);
+        const place = besideStop(view.schema.stageNames, view.summary, view.range, bench.course.place, wish.by);
         return place && bench.go(place);
       }
       case 'unpin':
@@ -160,11 +163,16 @@ export class Presenter {
       case 'full':
         return document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.();
       case 'language':
-        return /** @type {HTMLElement | null} */ (document.querySelector('[data-lang-link]'))?.click();
-      default:
-        return /** @type {HTMLElement | null} */ (
-          document.querySelector(`[data-${name === 'theme' ? 'theme-switch' : name}]`)
-        )?.click();
+        return press('[data-lang-link]');
+      case 'theme':
+        return press('[data-theme-switch]');
+      case 'help':
+        return press('[data-help]');
+      default: {
+        /** @type {never} */
+        const unknown = wish;
+        throw new Error(`no such wish: ${JSON.stringify(unknown)}`);
+      }
     }
   }
 
@@ -196,6 +204,11 @@ export class Presenter {
     if (document.fullscreenElement) void document.exitFullscreen();
     this.button?.focus({ preventScroll: true });
   }
+}
+
+/** @param {string} selector of a button or link of the page */
+function press(selector) {
+  /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
 }
 
 /** What is asked for at the stage at hand. @param {View} view */

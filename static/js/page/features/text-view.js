@@ -305,7 +305,7 @@ export class TextControl {
       this.#name,
       isPlain ? null : { text, notation: this.#notation, of: texts.markOf(this.#draft), isUnread, asNew: this.#asNew },
     );
-    if (!kept) this.bench.notice('storage', this.bench.t(drafts.isBlocked() ? 'notice.storage' : 'notice.storage_full'));
+    if (kept !== 'kept') this.bench.notKept(kept);
   }
 
   /** @param {import('../../ui/view.js').View} view */
@@ -313,14 +313,15 @@ export class TextControl {
     document.querySelector('[data-workbench]')?.toggleAttribute('data-text-unread', this.#isOdd);
     if (this.#timer) return;
     const isNotRun = this.#refusal.length > 0 || this.bench.faults.length > 0;
-    const isUnreachable = this.#isUnreachable || (view.isStale && this.bench.notices.some(({ kind }) => kind === 'offline'));
+    const isBehind = view.isStale || !view.hasBoard; // there may be none yet
+    const isUnreachable = this.#isUnreachable || (isBehind && this.bench.notices.some(({ kind }) => kind === 'offline'));
     const status = isUnreachable
       ? 'unreachable'
       : this.#reading.faults.length > 0
         ? 'unread'
         : isNotRun
           ? 'not-run'
-          : view.isStale
+          : isBehind
             ? 'waiting'
             : 'in-step';
     this.element.update({

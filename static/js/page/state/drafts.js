@@ -231,7 +231,7 @@ function put(key, list) {
     if (fresh.every(isDraft)) known.set(key, { text, found: { whole: list, damaged: [] } });
     return 'kept';
   } catch (error) {
-    return isFull(error) ? 'full' : 'blocked';
+    return whyNot(error);
   }
 }
 
@@ -245,6 +245,19 @@ function textOfDraft(draft) {
 /** @param {unknown} error */
 function isFull(error) {
   return error instanceof DOMException && /quota/i.test(error.name);
+}
+
+/**
+ * Why something could not be kept. A browser that allows no byte says that its storage is full, where nothing is in it.
+ * @param {unknown} error of `setItem`
+ * @returns {'full' | 'blocked'}
+ */
+export function whyNot(error) {
+  try {
+    return isFull(error) && localStorage.length > 0 ? 'full' : 'blocked';
+  } catch {
+    return 'blocked';
+  }
 }
 
 /** @param {string} key */

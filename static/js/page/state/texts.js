@@ -4,6 +4,8 @@
  * cannot be read yet. The scenario itself is kept with the drafts.
  */
 
+import { whyNot } from './drafts.js';
+
 /** @typedef {import('../../core/text/scenario-text.js').Notation} Notation */
 /**
  * @typedef {object} Typed
@@ -62,23 +64,24 @@ export function typedText(name) {
 /**
  * @param {string} name
  * @param {Typed | null} typed null: there is nothing that the scenario itself does not say
- * @returns {boolean} whether it is kept
+ * @returns {import('./drafts.js').Kept}
  */
 export function keepText(name, typed) {
   const old = all();
   const others = old.filter(([one]) => one !== name);
-  if (!typed && others.length === old.length) return true;
+  if (!typed && others.length === old.length) return 'kept';
   const texts = typed ? [/** @type {[string, Typed]} */ ([name, typed]), ...others] : others;
-  return put(texts.slice(0, MOST)) || put(texts.slice(0, 1)); // the others go first where room is short
+  const kept = put(texts.slice(0, MOST));
+  return kept === 'full' ? put(texts.slice(0, 1)) : kept; // the others go first where room is short
 }
 
-/** @param {[string, Typed][]} texts */
+/** @param {[string, Typed][]} texts @returns {import('./drafts.js').Kept} */
 function put(texts) {
   try {
     localStorage.setItem(KEY, JSON.stringify(texts));
-    return true;
-  } catch {
-    return false; // full or blocked
+    return 'kept';
+  } catch (error) {
+    return whyNot(error);
   }
 }
 

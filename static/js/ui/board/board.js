@@ -11,7 +11,7 @@ import { elementSteps } from './elements.js';
 import { between, panelOf } from './panels.js';
 import { NOT_ON_BOARD, isSameView } from './same-view.js';
 import { termButton, withTerms } from '../glossary/terms.js';
-import { say } from '../view.js';
+import { hear, say } from '../view.js';
 
 /** @typedef {import('../view.js').View} View */
 
@@ -24,7 +24,7 @@ export class Board extends HTMLElement {
       const title = /** @type {HTMLElement} */ (event.target).closest('[data-go-stage]');
       if (title instanceof HTMLElement) say(this, 'go', { stage: title.dataset.goStage });
     });
-    this.addEventListener('pw-drawn', () => this.lines?.redraw());
+    hear(this, { drawn: () => this.lines?.redraw() });
   }
 
   /** @returns {import('./mapping-lines.js').MappingLines | null} */

@@ -166,6 +166,8 @@ export class Gallery extends HTMLElement {
       examples: found.examples.filter((one) => one.group === group),
     }));
     const showsExamples = isSearch ? found.examples.length > 0 : !this.#isOwn;
+    const showsOwn = isSearch ? found.drafts.length + found.recents.length > 0 : this.#isOwn;
+    const kept = found.drafts.filter(({ id }) => shelf.drafts.some((one) => one.id === id));
     const total = found.examples.length + found.drafts.length + found.recents.length;
     render(
       html`<dialog class="gallery" aria-labelledby="gallery-title" @close=${() => this.#closed()}>
@@ -178,9 +180,17 @@ export class Gallery extends HTMLElement {
               @input=${(/** @type {Event} */ event) => this.#type(/** @type {HTMLInputElement} */ (event.target).value)}>
             <nav aria-label=${t('gallery.sections')}>
               <h3>${t('gallery.examples')}</h3>
-              <ul>${groups.length > 0 ? groups.map((one) => this.#entry(one.key, one.group, one.examples.length)) : this.#entry('group-0', t('gallery.all_examples'), null)}</ul>
+              <ul>${
+                groups.length > 0
+                  ? groups.map((one) => this.#entry(one.key, one.group, one.examples.length))
+                  : this.#entry('group-0', t('gallery.all_examples'), null)
+              }</ul>
               <h3>${t('gallery.here')}</h3>
-              <ul>${this.#entry('drafts', t('own.title'), found.drafts.filter(({ id }) => shelf.drafts.some((one) => one.id === id)).length)}${this.#entry('recents', t('own.recent'), found.recents.length)}</ul>
+              <ul>${this.#entry('drafts', t('own.title'), kept.length)}${this.#entry(
+                'recents',
+                t('own.recent'),
+                found.recents.length,
+              )}</ul>
             </nav>
             <p class="new"><button type="button" class="btn main" data-gallery-new
               @click=${() => this.#new()}>${t('own.new')}</button></p>
@@ -208,7 +218,7 @@ export class Gallery extends HTMLElement {
                 : nothing
             }
             ${showsExamples ? exampleGroups(shelf, groups) : nothing}
-            ${isSearch ? (found.drafts.length + found.recents.length > 0 ? ownSections(this, shelf, found, true) : nothing) : this.#isOwn ? ownSections(this, shelf, found, false) : nothing}
+            ${showsOwn ? ownSections(this, shelf, found, isSearch) : nothing}
           </div>
         </div>
       </dialog>`,

@@ -40,7 +40,9 @@ export function ownSections(gallery, shelf, { drafts, recents, deleted }, isSear
             class="about">${kept === 0 ? t('own.none') : last ? t('own.full', { n: kept, title: nameOf(shelf, last) }) : t('own.kept', { n: kept, most })}</p>`
           }
           <ul
-            class="cards">${drafts.map((one) => (shelf.drafts.some(({ id }) => id === one.id) ? draftCard(gallery, shelf, one) : goneCard(gallery, shelf, one)))}</ul></section>`
+            class="cards">${drafts.map((one) =>
+              shelf.drafts.some(({ id }) => id === one.id) ? draftCard(gallery, shelf, one) : goneCard(gallery, shelf, one),
+            )}</ul></section>`
     }
     ${
       isSearch && recents.length === 0
@@ -79,6 +81,8 @@ function draftCard(gallery, shelf, draft) {
     gallery.naming = id;
     gallery.redraw('[data-rename]');
   };
+  const duplicate = () => say(gallery, 'draft', { kind: 'duplicate', id, title: t('own.copy', { title: name }) });
+  const remove = () => say(gallery, 'draft', { kind: 'delete', id });
   const act = (/** @type {string} */ kind, /** @type {() => unknown} */ run) =>
     html`<button type="button" class="btn" data-act=${kind} aria-label=${t(`own.${kind}.of`, { title: name })}
       @click=${run}>${t(`own.${kind}`)}</button>`;
@@ -92,7 +96,7 @@ function draftCard(gallery, shelf, draft) {
             aria-current=${isOpen ? 'true' : nothing}>${name}</a>${isOpen ? openNow(t) : nothing}</h4>`
       }
       <p class="facts">${factsOf(t, sizeOf(scenario))} · ${t('own.changed')} ${when(changed ?? saved, now, lang)}</p>
-      <p class="acts">${act('rename', rename)}${act('duplicate', () => say(gallery, 'draft', { kind: 'duplicate', id, title: t('own.copy', { title: name }) }))}${act('delete', () => say(gallery, 'draft', { kind: 'delete', id }))}</p>
+      <p class="acts">${act('rename', rename)}${act('duplicate', duplicate)}${act('delete', remove)}</p>
     </div>
   </li>`;
 }
@@ -102,7 +106,7 @@ function renaming(gallery, { t }, { id, title }) {
   const done = (/** @type {string | null} */ text) => {
     if (gallery.naming !== id) return; // the field was left because it went
     gallery.naming = '';
-    if (text === null || text.trim() === title) gallery.redraw(`[data-draft="${id}"] [data-act=rename]`);
+    if (text === null || text.trim() === title) gallery.redraw(`[data-draft="${CSS.escape(id)}"] [data-act=rename]`);
     else say(gallery, 'draft', { kind: 'rename', id, title: text.trim() });
   };
   const key = (/** @type {KeyboardEvent} */ event) => {

@@ -56,20 +56,24 @@ function groupMap(view, group, big) {
   </div>`;
 }
 
-/** @typedef {CustomEvent & {currentTarget: HTMLElement}} GroupEvent */
+/** @typedef {import('../messages.js').KvMessages} KvMessages */
+/**
+ * @template {keyof KvMessages} Kind
+ * @typedef {{currentTarget: HTMLElement, detail: KvMessages[Kind]}} GroupEvent
+ */
 
-/** A block was chosen on the map of the pool: the list goes there. @param {GroupEvent} event */
+/** A block was chosen on the map of the pool: the list goes there. @param {GroupEvent<'kv-zoom'>} event */
 function onZoom({ currentTarget, detail }) {
   /** @type {any} */ (currentTarget.querySelector('pw-kv'))?.zoom(detail.id);
 }
 
-/** The list has moved: the map marks what it shows. @param {GroupEvent} event */
+/** The list has moved: the map marks what it shows. @param {GroupEvent<'kv-sight'>} event */
 function onSight({ currentTarget, detail }) {
   const map = /** @type {any} */ (currentTarget.querySelector('pw-pool'));
   if (map) map.sight = detail;
 }
 
-/** One line says what is pointed at, else what has the focus or is pinned. @param {GroupEvent} event */
+/** One line says what is pointed at, else what has the focus or is pinned. @param {GroupEvent<'kv-words'>} event */
 function onWords({ currentTarget, detail }) {
   const line = currentTarget.querySelector('.readout');
   if (!line) return;

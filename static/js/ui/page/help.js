@@ -49,11 +49,24 @@ const TALK_KEYS = [
   [['Esc'], 'leave'],
 ];
 
+/** What a cell can be besides data, and a sample of each. */
+const STATES = [
+  ['stale', '44'],
+  ['freed', '44'],
+  ['unused', '44'],
+  ['padding', '-1'],
+  ['null', '0'],
+  ['unknown', '?'],
+  ['not_local', '44'],
+];
+
 /** @param {import('../../core/i18n.js').Translate} t @param {(string | string[])[][]} keys */
 function keyTable(t, keys) {
   return html`<table><tbody>${keys.map(
     ([names, what]) => html`<tr><th
-    scope="row">${/** @type {string[]} */ (names).map((key) => html`<kbd>${key === 'number' ? t('key.number') : key}</kbd> `)}</th><td>${t(`key.${what}`)}</td></tr>`,
+    scope="row">${
+      /** @type {string[]} */ (names).map((key) => html`<kbd>${key === 'number' ? t('key.number') : key}</kbd> `)
+    }</th><td>${t(`key.${what}`)}</td></tr>`,
   )}</tbody></table>`;
 }
 
@@ -79,7 +92,10 @@ export class HelpSheet extends HTMLElement {
           data-lit="control">12</span> ${t('help.light.control')}</li></ul>
         <h3>${t('help.states')}</h3>
         <ul
-          class="light">${['stale', 'freed', 'unused', 'padding', 'null', 'unknown', 'not_local'].map((state) => html`<li><span class="sample c" data-state=${state}><span class="v">${state === 'unknown' ? '?' : state === 'padding' ? '-1' : state === 'null' ? '0' : '44'}</span></span> <b>${t(`state.${state}`)}</b> ${t(`state.${state}.what`)}</li>`)}</ul>
+          class="light">${STATES.map(
+            ([state, sample]) => html`<li><span class="sample c" data-state=${state}><span class="v">${sample}</span></span>
+              <b>${t(`state.${state}`)}</b> ${t(`state.${state}.what`)}</li>`,
+          )}</ul>
         <form method="dialog"><button class="btn main">${t('help.close')}</button></form>
       </dialog>`,
       this,

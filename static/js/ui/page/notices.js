@@ -60,8 +60,10 @@ export class Notices extends HTMLElement {
 function cannotRun({ t, faults, draft, hasBoard }) {
   const [first, ...more] = faults;
   const { step } = placeOf(draft, first);
-  return html`<p class="notice warn"
-    data-notice="cannot-run"><span><b>${t('notice.cannot_run')}</b> ${step === null ? nothing : html`${t('step.now', { step })}: `}${first.message} ${more.length > 0 ? t('notice.cannot_run.more', { n: more.length }) : nothing} ${hasBoard ? t('notice.cannot_run.shown') : nothing}</span></p>`;
+  const place = step === null ? '' : `${t('step.now', { step })}: `;
+  const others = more.length > 0 ? t('notice.cannot_run.more', { n: more.length }) : nothing;
+  return html`<p class="notice warn" data-notice="cannot-run"><span><b>${t('notice.cannot_run')}</b>
+    ${place}${first.message} ${others} ${hasBoard ? t('notice.cannot_run.shown') : nothing}</span></p>`;
 }
 
 customElements.define('pw-notices', Notices);

@@ -45,7 +45,9 @@ export function connectClipboard(schedule) {
     const text = event.clipboardData?.getData('text/plain') ?? '';
     if (!view || !isCells(event)) return;
     event.preventDefault();
-    if (text === '' || text.length > MOST_CHARACTERS) return;
+    if (text === '') return;
+    if (text.length > MOST_CHARACTERS)
+      return schedule.tell(view.t('clipboard.too_large', { n: text.length, limit: MOST_CHARACTERS }));
     const at = rectangle(schedule.selection);
     const block = readBlock(text);
     const { rows, columns, cutRows, cutColumns } = pasteBlock(view.draft, at, block);

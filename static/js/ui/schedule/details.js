@@ -21,7 +21,8 @@ import { say } from '../view.js';
 /** @typedef {import('../messages.js').Edit} Edit */
 /**
  * @typedef {{name: string, label: string, value: string, placeholder?: string, hint?: unknown, edit:
- *   import('../messages.js').TextEdit, at: (string | number)[], mode?: 'numeric' | 'text'}} Field  `at`: keys of the value in the scenario, whose faults are said here
+ *   import('../messages.js').TextEdit, at: (string | number)[], mode?: 'numeric' | 'text'}} Field  `at`: keys of the
+ *   value in the scenario, whose faults are said here
  */
 
 /** @param {View} view @param {import('../../core/scenario/selection.js').Selection} selection */

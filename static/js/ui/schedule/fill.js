@@ -11,6 +11,7 @@ import { say } from '../view.js';
 export function fillForm({ t, draft, index }, selection) {
   const { top, left, bottom, right } = rectangle(selection);
   const names = draft.requests.slice(top, bottom + 1).map(({ req_id }) => req_id);
+  const who = names.join(t('list.separator'));
   const from = left < 0 ? Math.min(index, draft.steps.length) : left;
   const to = isMany(selection) && right > left ? right : undefined;
   const fill = (/** @type {Event} */ event) => {
@@ -33,7 +34,7 @@ export function fillForm({ t, draft, index }, selection) {
     html`<div class="field"><label for="fill-${name}">${t(`fill.${name}`)}</label><input id="fill-${name}" name=${name}
       class="num" inputmode="numeric" autocomplete="off" placeholder=${placeholder}></div>`;
   return html`<details class="fill"><summary>${t('fill.title')}</summary>
-    <p class="hint">${to === undefined ? t('fill.what', { names: names.join(t('list.separator')), from }) : t('fill.what_block', { names: names.join(t('list.separator')), from, to })}</p>
+    <p class="hint">${to === undefined ? t('fill.what', { names: who, from }) : t('fill.what_block', { names: who, from, to })}</p>
     ${field('chunk', t('fill.chunk.all'))}${field('decodes', t('fill.decodes.all'))}
     <label class="check"><input type="checkbox" name="adding" ?disabled=${to !== undefined}> ${t('fill.adding')}</label>
     <button type="button" class="btn main" data-fill @click=${fill}>${t('fill.do')}</button></details>`;

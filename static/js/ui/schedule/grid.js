@@ -87,6 +87,7 @@ export function scheduleGrid(view, frame) {
         ? frame.active.column
         : columns.first,
   };
+  const line = { steps, entry, before: gap(columns.before), after: gap(columns.after) };
   return html`<div class="scroll" role="presentation"><table aria-label=${t('schedule.label')}
     aria-rowcount=${draft.requests.length + 1} aria-colcount=${draft.steps.length + 1}>
       <thead><tr><th scope="col" class="r"><span class="vh">${t('table.request')}</span><button type="button" class="btn"
@@ -95,7 +96,9 @@ export function scheduleGrid(view, frame) {
         ${gap(columns.after)}<th class="add"><button type="button" class="btn"
           data-edit="add-step">${t('schedule.add_step')}</button></th></tr></thead>
       <tbody>${spacer(rows.before)}
-        ${draft.requests.slice(rows.first, rows.last).map((request, place) => requestRow(view, frame, { request, row: rows.first + place, steps, entry, before: gap(columns.before), after: gap(columns.after) }))}
+        ${draft.requests
+          .slice(rows.first, rows.last)
+          .map((request, place) => requestRow(view, frame, { ...line, request, row: rows.first + place }))}
         ${spacer(rows.after)}</tbody>
     </table></div>`;
 }
@@ -142,7 +145,10 @@ function requestRow(view, frame, { request, row, steps, entry, before, after }) 
         <button type="button" class="btn menu" tabindex="-1" data-request-menu=${row} aria-haspopup="menu"
           aria-label=${t('request.menu', { req_id: name })} title=${t('request.menu', { req_id: name })}><span
           aria-hidden="true">⋯</span></button></span></th>
-      ${before}${steps.map((step) => scheduleCell(view, { req_id: name, row, step, isBad: frame.faults.has(`${step}|${name}`), isSelected: isSelected(step), isEntry: isEntry(step) }))}${after}
+      ${before}${steps.map((step) => {
+        const isBad = frame.faults.has(`${step}|${name}`);
+        return scheduleCell(view, { req_id: name, row, step, isBad, isSelected: isSelected(step), isEntry: isEntry(step) });
+      })}${after}
     </tr>`;
 }
 

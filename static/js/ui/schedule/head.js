@@ -21,7 +21,8 @@ export function scheduleHead(view, { told, isDetailed }) {
   return html`<header>
     <h2 id="title-schedule"><button type="button" data-stage-button
       aria-current=${view.stage === 'schedule' ? 'step' : nothing}
-      @click=${(/** @type {Event} */ event) => say(/** @type {Element} */ (event.currentTarget), 'go', { stage: 'schedule' })}>${t('stage.schedule')}</button></h2>
+      @click=${(/** @type {{currentTarget: Element}} */ { currentTarget }) =>
+        say(currentTarget, 'go', { stage: 'schedule' })}>${t('stage.schedule')}</button></h2>
     ${sentence(view, told)}
     <span class="vh" role="status">${told}</span>
     ${view.faults.length > 0 || told ? nothing : elementSteps(view, 'schedule')}

@@ -102,9 +102,9 @@ function order(view) {
 function orderOf(view) {
   const tables = tablesOf(view.schema, view.step, 'schedule');
   const owner = ownerAlong(view.links, 'schedule_idx');
-  return tables.map(
-    (table) =>
-      html`<pw-rows
-        .data=${{ view, label: view.t('schedule.order'), axis: table.axis, entries: Array.from({ length: table.count }, (_, entry) => entry), lines: table.lines, big: true, owner }}></pw-rows>`,
-  );
+  const label = view.t('schedule.order');
+  return tables.map(({ axis, count, lines }) => {
+    const entries = Array.from({ length: count }, (_, entry) => entry);
+    return html`<pw-rows .data=${{ view, label, axis, entries, lines, big: true, owner }}></pw-rows>`;
+  });
 }

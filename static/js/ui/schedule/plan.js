@@ -101,6 +101,7 @@ export class Plan extends HTMLElement {
         ? html`<tr class="spacer" aria-hidden="true"><td colspan=${steps.length + 1} .style=${`height:${size}px`}></td></tr>`
         : nothing;
     const names = view.step.space('schedule_req_ids')?.strings ?? [];
+    const shown = { first: String(steps[0]), last: String(steps[steps.length - 1]) };
     const isCut = steps.length > 0 && (steps[0] > range.first || steps[steps.length - 1] < range.last);
     return html`<div class="scroll" role="presentation"><table role="grid" aria-label=${t('schedule.label')}
       aria-rowcount=${count + 1}>
@@ -110,12 +111,16 @@ export class Plan extends HTMLElement {
           aria-current=${step === index ? 'step' : nothing}
           @click=${() => say(this, 'go', { step })}>${t('step.now', { step })}</button></th>`,
         )}</tr></thead>
-        <tbody>${spacer(rows.before)}${draft.requests.slice(rows.first, rows.last).map((request, place) => this.#row(view, request, rows.first + place, steps, names))}${spacer(rows.after)}</tbody>
+        <tbody>${spacer(rows.before)}${draft.requests
+          .slice(rows.first, rows.last)
+          .map((request, place) => this.#row(view, request, rows.first + place, steps, names))}${spacer(rows.after)}</tbody>
       </table></div>
       ${
         isCut || count > MANY_ROWS
           ? html`<p
-        class="window">${isCut ? t('plan.steps', { first: String(steps[0]), last: String(steps[steps.length - 1]), n: range.last - range.first + 1 }) : nothing} ${count > MANY_ROWS ? t('plan.requests', { n: count }) : nothing}</p>`
+        class="window">${isCut ? t('plan.steps', { ...shown, n: range.last - range.first + 1 }) : nothing} ${
+          count > MANY_ROWS ? t('plan.requests', { n: count }) : nothing
+        }</p>`
           : nothing
       }`;
   }

@@ -36,7 +36,11 @@ export class Talk extends HTMLElement {
   #line({ view, isAsking, isFull, canFill, languages }) {
     const { t } = view;
     const stop = stopAt(view.schema.stageNames, view.summary, view.range, { step: view.index, stage: view.stage });
-    const button = (/** @type {string} */ name, /** @type {string} */ sign, /** @type {string} */ words) =>
+    const button = (
+      /** @type {import('../messages.js').TalkSwitch} */ name,
+      /** @type {string} */ sign,
+      /** @type {string} */ words,
+    ) =>
       html`<button type="button" class="btn" data-talk=${name} aria-label=${words} title=${words}
         @click=${() => say(this, 'talk', { name })}><span aria-hidden="true">${sign}</span></button>`;
     return html`<div class="talk-line">

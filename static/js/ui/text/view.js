@@ -242,7 +242,9 @@ export class TextView extends HTMLElement {
           ${
             troubles.length > 0
               ? html`<ul class="troubles"
-            aria-label=${t('text.problems')}>${troubles.slice(0, MOST).map((trouble, place) => this.#trouble(trouble, place))}${troubles.length > MOST ? html`<li>${t('inspector.more', { n: troubles.length - MOST })}</li>` : nothing}</ul>`
+            aria-label=${t('text.problems')}>${troubles.slice(0, MOST).map((trouble, place) => this.#trouble(trouble, place))}${
+              troubles.length > MOST ? html`<li>${t('inspector.more', { n: troubles.length - MOST })}</li>` : nothing
+            }</ul>`
               : nothing
           }
         </footer>
