@@ -25,6 +25,9 @@ globalThis.localStorage = /** @type {any} */ ({
     kept.set(key, text);
   },
   removeItem: (/** @type {string} */ key) => kept.delete(key),
+  get length() {
+    return kept.size;
+  },
 });
 
 beforeEach(() => {
