@@ -333,7 +333,10 @@ def describe_glossary(language: Language) -> dict[str, Any]:
 @functools.cache
 def all_terms() -> Mapping[str, Term]:
     """Every term by name, by kinds: also stages, coordinates and spaces of which TERMS says nothing beside the schema."""
-    declared = dict.fromkeys((*STAGES, *coordinates(), *_SPACES), Term())
+    declared = dict.fromkeys(coordinates(), Term())
+    for stage in DECLARED_STAGES:  # a stage leads to its spaces, a space to its stage
+        declared |= {space.name: Term(stage.name) for space in stage.spaces}
+        declared[stage.name] = Term(" ".join(space.name for space in stage.spaces))
     kinds = get_args(Kind)
     return dict(sorted((declared | TERMS).items(), key=lambda item: (kinds.index(kind_of(item[0])), item[0] not in TERMS)))
 

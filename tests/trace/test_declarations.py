@@ -34,7 +34,7 @@ def trace(name: str, language: Language = "en") -> dict[str, Any]:
 
 
 def test_a_stage_says_what_it_did_in_a_step() -> None:
-    assert trace("worked-example")["steps"][1]["sentences"] == SENTENCES
+    assert SENTENCES.items() <= trace("worked-example")["steps"][1]["sentences"].items()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
