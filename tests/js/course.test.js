@@ -97,6 +97,20 @@ test('of two edits the later one counts, in whatever order the answers come', as
   assert.deepEqual([now(), said.refused], [['second', 0, 'schedule', false], []]);
 });
 
+test('once another schedule is wanted, nothing more is asked of the one before', async () => {
+  const [first, second] = [fake('first', 60), fake('second', 60)];
+  const { course, now } = courseOf(fake('old', 60, [0]));
+  course.follow(/** @type {any} */ (first));
+  await settled();
+  course.follow(/** @type {any} */ (second));
+  course.go({ step: 40 });
+  await settled();
+  await first.asked[0].answer(); // step 0, which nobody wants any more
+  assert.deepEqual([first.asked.length, now()], [1, ['old', 0, 'schedule', true]]);
+  await second.asked[0].answer();
+  assert.deepEqual(now(), ['second', 40, 'schedule', false]);
+});
+
 test('a late step does not override a newer wish, at hand or not', async () => {
   const board = fake('board', 60, [0, 1]);
   const { course, now } = courseOf(board);

@@ -102,3 +102,17 @@ test('a long list shows its ends, what must be seen, and says what it leaves out
     'a gap of one is no gap',
   );
 });
+
+test('a few entries more than are in sight are drawn at each end, so that scrolling finds them there', () => {
+  // entries 10 to 19 are in sight; 6 more on either side
+  assert.deepEqual(visible({ scroll: 100, extent: 100, size: 10, count: 100 }), {
+    first: 4,
+    last: 26,
+    before: 40,
+    after: 740,
+  });
+  assert.deepEqual(visible({ scroll: 100, extent: 100, size: 10, count: 100, spare: 0 }), {
+    ...{ first: 10, last: 20 },
+    ...{ before: 100, after: 800 },
+  });
+});

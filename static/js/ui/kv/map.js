@@ -109,7 +109,8 @@ export class KvMap extends HTMLElement {
     const { blockSize } = pool;
     const slotWidth = big ? SLOT.big : SLOT.small;
     const isBar = blockSize > MOST_SLOTS;
-    const width = isBar ? 208 : Math.max(64, Math.min(blockSize, LANE) * slotWidth);
+    const least = data.view.step.space('kv_block_num_holders') ? 104 : 64; // how many more hold a block stands in its line
+    const width = isBar ? 208 : Math.max(least, Math.min(blockSize, LANE) * slotWidth);
     this.#height = 26 + (isBar ? 1 : Math.ceil(blockSize / LANE)) * (big ? 22 : 18) + 10;
     const packed = `${this.clientWidth}|${big}`;
     if (packed !== this.#packed)
