@@ -221,6 +221,16 @@ def test_two_presses_within_a_frame_count_twice(page: Page) -> None:
         on.dispatch_event("click")
     expect(page).to_have_url(re.compile(r"pin=slot_mappings\.0\.2"))
 
+    open_page(page, "/?example=two-groups-drafts-padding-preemption&step=0")
+    page.get_by_role("button", name="Charts").click()
+    plot = page.locator("[data-plot=tokens]")
+    expect(plot.locator(".nsewdrag").first).to_be_attached()
+    plot.focus()
+    with no_frames(page):
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("[data-workbench]")).to_have_attribute("data-step", "2")
+
 
 @pytest.mark.parametrize("start", ["/", "/?draft=test"])
 def test_a_reload_in_the_middle_of_typing_shows_what_was_typed(page: Page, start: str) -> None:

@@ -179,22 +179,26 @@ export class Charts extends HTMLElement {
   #key(event) {
     if (event.key === 'Escape') say(this, 'charts-close');
     else if (event.target instanceof Element && event.target.matches('.plot') && this.#view) {
-      const last = (this.#charts[0]?.readings.length ?? 0) - 1;
-      const step = stepFor(event, this.#view.index, last);
-      if (step === null) return;
-      say(this, 'go', { step: Math.max(0, Math.min(step, last)) });
+      const move = moveFor(event, (this.#charts[0]?.readings.length ?? 0) - 1);
+      if (move === null) return;
+      if ('by' in move) say(this, 'step', move);
+      else say(this, 'go', move);
     } else return;
     event.preventDefault();
     event.stopPropagation();
   }
 }
 
-/** The keys of a slider. @param {KeyboardEvent} event @param {number} step @param {number} last */
-function stepFor(event, step, last) {
+/**
+ * The keys of a slider: so many steps on or back from where the page is going, or to an end.
+ * @param {KeyboardEvent} event @param {number} last
+ * @returns {{by: number} | {step: number} | null}
+ */
+function moveFor(event, last) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
-  if (by !== undefined) return step + by;
-  return event.key === 'Home' ? 0 : event.key === 'End' ? last : null;
+  if (by !== undefined) return { by };
+  return event.key === 'Home' ? { step: 0 } : event.key === 'End' ? { step: last } : null;
 }
 
 /** What the marks of a chart mean, in the page's own marks. @param {Chart} chart @param {View} view */

@@ -62,8 +62,10 @@ function cannotRun({ t, faults, draft, hasBoard }) {
   const { step } = placeOf(draft, first);
   const place = step === null ? '' : `${t('step.now', { step })}: `;
   const others = more.length > 0 ? t('notice.cannot_run.more', { n: more.length }) : nothing;
-  return html`<p class="notice warn" data-notice="cannot-run"><span><b>${t('notice.cannot_run')}</b>
-    ${place}${first.message} ${others} ${hasBoard ? t('notice.cannot_run.shown') : nothing}</span></p>`;
+  const shown = hasBoard ? t('notice.cannot_run.shown') : nothing;
+  return html`<p class="notice warn" data-notice="cannot-run"><span><b>${t('notice.cannot_run')}</b> ${place}${
+    first.message
+  } ${others} ${shown}</span></p>`;
 }
 
 customElements.define('pw-notices', Notices);
