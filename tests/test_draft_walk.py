@@ -46,7 +46,7 @@ def _told(step: PlannedStep, summary: dict[str, Any]) -> dict[str, Any]:
             "name": request.req_id,
             "kind": kind,
             "computed": request.num_computed_tokens,
-            "num_drafts": request.num_drafts,
+            "num_drafts": request.num_draft_tokens,
             "isAdmitted": request.req_id in admitted,
         }
         for request, kind in zip(step.scheduled, summary["kinds"], strict=True)
