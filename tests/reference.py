@@ -225,6 +225,8 @@ class Engine:
         self.free_blocks = [b for b in pool_order(config["num_blocks"], pool["order"], pool["seed"]) if b not in named]
         self.pool_blocks: dict[str, list[list[int]]] = {}  # req_id -> [group] -> ids, in table order
 
+        self.stale_blocks: dict[int, str] = {}  # block id -> who held it last, until somebody gets it
+
         self.stopped: dict[str, Any] | None = None
         self.add_initial_requests()
 
@@ -318,6 +320,8 @@ class Engine:
             for block_id in group_ids:
                 block_index = row.num_blocks[group]
                 assert block_index < self.blocks_for(self.max_model_len, group), "a write past the row is an error"
+                if block_id is not None:
+                    self.stale_blocks.pop(block_id, None)
                 if block_index < len(row.tables[group]):
                     row.tables[group][block_index] = block_id
                 else:
@@ -327,7 +331,12 @@ class Engine:
     def remove_request(self, req_id: str) -> int:
         """1, 9: the row goes to the end of the free list, its pool blocks to the front of theirs. Returns the row."""
         row_idx = self.req_id_to_index.pop(req_id)
-        self.rows[row_idx].status = "freed"
+        row = self.rows[row_idx]
+        row.status = "freed"
+        for group in range(len(self.groups)):
+            for block_id in row.tables[group][: row.num_blocks[group]]:
+                if block_id is not None and block_id != NULL_BLOCK:
+                    self.stale_blocks[block_id] = req_id
         self.free_indices.append(row_idx)
         for group_ids in self.pool_blocks.pop(req_id, []):  # group by group, each reversed as one run
             self.free_blocks = group_ids[::-1] + self.free_blocks
@@ -428,8 +437,10 @@ class Engine:
             "events": events,
             "spaces": self.pool_spaces(),
         }
+        num_computed = [row.num_computed_tokens for row in self.rows]  # before the step
         if schedule:  # 2.5: a step that schedules nothing stops here
             self.forward(result, schedule, drafts, sampled)
+        result["spaces"] |= self.kv_blocks(num_computed, schedule)
         return result
 
     def resolve_tokens(
@@ -495,6 +506,7 @@ class Engine:
         spaces = result["spaces"]
         num_tokens = result["num_tokens"]
         spaces["schedule_req_ids"] = list(schedule)
+        spaces["schedule_req_state_idx"] = [self.req_id_to_index[req_id] for req_id in schedule]
         spaces["schedule_num_tokens"] = list(schedule.values())
         spaces["schedule_num_drafts"] = [len(drafts[req_id]) for req_id in schedule]
 
@@ -663,7 +675,7 @@ class Engine:
         kv_cache = self.scenario["config"]["kv_cache"]
         content = 2 * kv_cache["head_size"] * ITEMSIZE[kv_cache["dtype"]]  # bytes: K and V of one head
         bytes_per_slot = kv_cache["num_kv_heads"] * content
-        names = ("block_indices", "block_offsets", "block_numbers", "slot_mappings", "slot_byte_offsets")
+        names = ("block_indices", "block_offsets", "block_numbers", "slot_mappings", "byte_offsets_nhd", "byte_offsets_hnd")
         for name in names:
             spaces[name] = [[] for _ in self.groups]
         for group, config in enumerate(self.groups):
@@ -680,19 +692,19 @@ class Engine:
                 known = block_index < row.num_blocks[group]
                 block_number = row.tables[group][block_index] if known else None
                 slot_id = None if block_number is None else block_number * block_size + offset
-                byte_offset = None
+                nhd = hnd = None
                 if slot_id is not None and block_number is not None:
-                    if kv_cache["layout"] == "NHD":
-                        byte_offset = slot_id * bytes_per_slot
-                    else:  # HND, head 0
-                        byte_offset = (block_number * kv_cache["num_kv_heads"] * block_size + offset) * content
+                    nhd = slot_id * bytes_per_slot
+                    hnd = (block_number * kv_cache["num_kv_heads"] * block_size + offset) * content  # of head 0
                 spaces["block_indices"][group].append(block_index)
                 spaces["block_offsets"][group].append(offset if is_local else None)
                 spaces["block_numbers"][group].append(block_number if is_local else None)
                 spaces["slot_mappings"][group].append(slot_id if is_local else PAD_SLOT_ID)
-                spaces["slot_byte_offsets"][group].append(byte_offset if is_local else None)
+                spaces["byte_offsets_nhd"][group].append(nhd if is_local else None)
+                spaces["byte_offsets_hnd"][group].append(hnd if is_local else None)
             while len(spaces["slot_mappings"][group]) < num_tokens_padded:
                 spaces["slot_mappings"][group].append(PAD_SLOT_ID)
+        spaces["slot_byte_offsets"] = spaces["byte_offsets_nhd" if kv_cache["layout"] == "NHD" else "byte_offsets_hnd"]
         if self.cp_size > 1:
             # the same for every group, since the interleave divides every block size
             spaces["is_local"] = [
@@ -740,6 +752,49 @@ class Engine:
                     "num_computed_tokens": row.num_computed_tokens,
                 }
             )
+
+    def num_slots(self, num_tokens: int, block_index: int, group: int) -> int:
+        """How many of a request's first `num_tokens` tokens lie in its block `block_index`, on this rank."""
+        covers = self.groups[group]["block_size"] * self.cp_size
+        positions = range(block_index * covers, min((block_index + 1) * covers, num_tokens))
+        return sum(position // self.interleave % self.cp_size == self.cp_rank for position in positions)
+
+    def kv_blocks(self, num_computed: list[int], schedule: dict[str, int]) -> dict[str, Any]:
+        """Section 8: every block that a live request's table names, and those that nobody holds any more.
+
+        `num_computed` is that of the rows before the step; the rows themselves have been updated.
+        """
+        entries = []  # (block id, group, row, column)
+        for row_idx in self.req_id_to_index.values():
+            row = self.rows[row_idx]
+            for group in range(len(self.groups)):
+                for block_index, block_id in enumerate(row.tables[group][: row.num_blocks[group]]):
+                    if block_id is not None and block_id != NULL_BLOCK:
+                        entries.append((block_id, group, row_idx, block_index))
+        entries.sort()
+        counts: dict[str, list[int]] = {"filled": [], "written": [], "readable": []}
+        for _, group, row_idx, block_index in entries:
+            row = self.rows[row_idx]
+            assert row.req_id is not None
+            before = self.num_slots(num_computed[row_idx], block_index, group)
+            reach = self.num_slots(num_computed[row_idx] + schedule.get(row.req_id, 0), block_index, group)
+            is_hidden = block_index < self.num_null_blocks(num_computed[row_idx], group)
+            counts["filled"].append(self.num_slots(row.num_computed_tokens, block_index, group))
+            counts["written"].append(reach - before)
+            counts["readable"].append(reach if row.req_id in schedule and not is_hidden else 0)
+        spaces: dict[str, Any] = {
+            f"kv_block_{name}": [entry[place] for entry in entries]
+            for place, name in enumerate(("ids", "groups", "rows", "indices"))
+        }
+        spaces |= {f"kv_block_num_{name}": values for name, values in counts.items()}
+        blocks = [(block_id, group) for block_id, group, _, _ in entries]
+        num_holders = [blocks.count(block) for block in blocks]
+        if any(number > 1 for number in num_holders):
+            spaces["kv_block_num_holders"] = num_holders
+            spaces["kv_block_is_first_holder"] = [blocks.index(block) == place for place, block in enumerate(blocks)]
+        held = {block_id for block_id, _ in blocks}
+        stale = {block_id: self.stale_blocks[block_id] for block_id in sorted(self.stale_blocks) if block_id not in held}
+        return {**spaces, "stale_block_ids": list(stale), "stale_block_req_ids": list(stale.values())}
 
     def summary(self, result: dict[str, Any]) -> dict[str, Any]:
         """One line of the trace's `summary`."""

@@ -6,26 +6,28 @@ import torch
 from app.i18n import translator
 from app.scenario import load_plan
 from app.trace.trace import trace_scenario
-from tests.conformance.recordings import Recording, as_recorded, load
+from tests.conformance.recordings import as_recorded, load
 
 
-@pytest.mark.parametrize("recording", load(), ids=lambda recording: recording.name)
-def test_agrees_with_the_recording(recording: Recording, device: torch.device) -> None:
-    trace = trace_scenario(load_plan(recording.scenario), device, translator("en"))
-    assert trace["stopped"] is None
-    assert len(trace["steps"]) == len(recording.expected)
-    for step, expected in zip(trace["steps"], recording.expected, strict=True):
-        spaces = {name: space["values"] for name, space in step["spaces"].items()}
-        assert as_recorded(step, spaces, set(expected)) == expected, f"step {step['index']}"
-        assert [check["name"] for check in step["checks"] if not check["holds"]] == []
+def test_agrees_with_the_recording(subtests: pytest.Subtests, device: torch.device) -> None:
+    for recording in load():
+        with subtests.test(recording.name):
+            trace = trace_scenario(load_plan(recording.scenario), device, translator("en"))
+            assert trace["stopped"] is None
+            assert len(trace["steps"]) == len(recording.expected)
+            for step, expected in zip(trace["steps"], recording.expected, strict=True):
+                spaces = {name: space["values"] for name, space in step["spaces"].items()}
+                assert as_recorded(step, spaces, set(expected)) == expected, f"step {step['index']}"
+                assert [check["name"] for check in step["checks"] if not check["holds"]] == []
 
 
-@pytest.mark.parametrize("recording", load()[:18], ids=lambda recording: recording.name)
-def test_a_window_holds_the_same_steps(recording: Recording, device: torch.device) -> None:
+def test_a_window_holds_the_same_steps(subtests: pytest.Subtests, device: torch.device) -> None:
     """Earlier steps only advance the state, buffers with stale content included."""
-    plan = load_plan(recording.scenario)
-    whole = trace_scenario(plan, device, translator("en"))
-    for first in range(len(whole["steps"])):
-        window = trace_scenario(plan, device, translator("en"), first, first)
-        assert window["steps"] == [whole["steps"][first]]
-        assert window["summary"] == whole["summary"]
+    for recording in load()[:18]:
+        with subtests.test(recording.name):
+            plan = load_plan(recording.scenario)
+            whole = trace_scenario(plan, device, translator("en"))
+            for first in range(len(whole["steps"])):
+                window = trace_scenario(plan, device, translator("en"), first, first)
+                assert window["steps"] == [whole["steps"][first]]
+                assert window["summary"] == whole["summary"]

@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 COMPUTED = '''
     @property
     def is_first_in_block(self) -> Tensor:
-        """Whether the token opens its block. [num_tokens] bool"""
-        return self.block_offsets == 0  # [num_tokens]
+        """Whether the token opens its block, on the rank that holds it. [num_tokens] bool"""
+        return self.is_local & (self.block_offsets == 0)  # [num_tokens]
 '''
 DECLARED = """
         Space(

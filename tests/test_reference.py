@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests import reference, strategies
-from tests.conformance.recordings import Recording, as_recorded, load
+from tests.conformance.recordings import as_recorded, load
 
 Scenario = dict[str, Any]
 
@@ -49,14 +49,15 @@ def steps_of(given_scenario: Scenario) -> list[dict[str, Any]]:
 # ---- vLLM's own results
 
 
-@pytest.mark.parametrize("recording", load(), ids=lambda recording: recording.name)
-def test_agrees_with_the_recordings(recording: Recording) -> None:
-    assert reference.faults(recording.scenario) == []
-    trace = reference.run(recording.scenario)
-    assert trace["stopped"] is None
-    assert len(trace["steps"]) == len(recording.expected)
-    for step, expected in zip(trace["steps"], recording.expected, strict=True):
-        assert as_recorded(step, step["spaces"], set(expected)) == expected, f"step {step['index']}"
+def test_agrees_with_the_recordings(subtests: pytest.Subtests) -> None:
+    for recording in load():
+        with subtests.test(recording.name):
+            assert reference.faults(recording.scenario) == []
+            trace = reference.run(recording.scenario)
+            assert trace["stopped"] is None
+            assert len(trace["steps"]) == len(recording.expected)
+            for step, expected in zip(trace["steps"], recording.expected, strict=True):
+                assert as_recorded(step, step["spaces"], set(expected)) == expected, f"step {step['index']}"
 
 
 def test_every_recording_is_there() -> None:

@@ -155,9 +155,10 @@ def test_token_ids_in_tensors(request_idx: int, max_model_len: int) -> None:
     assert found == [rules.rule_token_id(base, position) for position in positions.tolist()]
 
 
-@pytest.mark.parametrize("name", examples())
-def test_the_steps_of_examples(name: str) -> None:
-    follows_the_rules(examples()[name].scenario)
+def test_the_steps_of_examples(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            follows_the_rules(examples()[name].scenario)
 
 
 @SOME

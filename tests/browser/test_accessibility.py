@@ -186,20 +186,23 @@ def test_axe_finds_nothing_in_dialogs_and_panels(new_page: NewPage, how: dict[st
     assert {name: told for name, told in found.items() if any(told)} == {}
 
 
-@pytest.mark.parametrize("stage", ["schedule", "state-pool", "flatten", "slot-mapping", "kv-cache", "all"])
-def test_a_phone_scrolls_down_only(new_page: NewPage, stage: str) -> None:
+def test_a_phone_scrolls_down_only(new_page: NewPage) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True)
-    open_page(page, f"/?stage={stage}&pin=slot_mappings.0.8")
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    open_page(page, "/?stage=all&pin=slot_mappings.0.8")
+    for stage in ("all", *stages_of(page).names):
+        page.locator(f"[data-go-stage={stage}]").first.click()
+        expect(page.locator("[data-workbench]")).to_have_attribute("data-stage", stage)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390, stage
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_no_text_is_small_and_every_target_is_large_enough(new_page: NewPage, width: int) -> None:
-    page = new_page(viewport={"width": width, "height": 900})
+def test_no_text_is_small_and_every_target_is_large_enough(page: Page) -> None:
     open_page(page, "/?stage=all&pin=slot_mappings.0.0")
     body = page.locator("body")
-    assert body.evaluate(SMALL_TEXT) == []
-    assert body.evaluate(SMALL_TARGETS) == []
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate("() => new Promise(requestAnimationFrame)")  # drawn for that width
+        assert body.evaluate(SMALL_TEXT) == [], width
+        assert body.evaluate(SMALL_TARGETS) == [], width
 
 
 def test_nothing_moves_under_reduced_motion(page: Page) -> None:
@@ -207,12 +210,13 @@ def test_nothing_moves_under_reduced_motion(page: Page) -> None:
     assert page.evaluate("getComputedStyle(document.querySelector('[data-cell]')).transitionDuration") == "0s"
 
 
-@pytest.mark.parametrize("width", [1181, 1280, 1366])
-def test_no_stage_of_the_rail_is_covered(new_page: NewPage, width: int) -> None:
-    page = new_page(viewport={"width": width, "height": 720})
+def test_no_stage_of_the_rail_is_covered(page: Page) -> None:
     open_page(page, "/?stage=batch")
-    page.locator("[data-go-stage=all]").click(timeout=3_000)  # not where something lies over it
-    expect(page.locator("[data-workbench]")).to_have_attribute("data-stage", "all")
+    for width in (1181, 1280, 1366):
+        page.set_viewport_size({"width": width, "height": 720})
+        for stage in ("all", "batch"):
+            page.locator(f"pw-rail [data-go-stage={stage}]").click()  # not where something lies over it
+            expect(page.locator("[data-workbench]")).to_have_attribute("data-stage", stage)
 
 
 def test_the_keyboard_keeps_a_place(page: Page) -> None:

@@ -17,53 +17,58 @@ VIOLATED = {"two-requests-one-block": {1: {"blocks_owned_once", "slots_unique"}}
 STOPS = {"the-pool-runs-out"}
 
 
-@pytest.mark.parametrize("name", examples())
-def test_runs_to_its_end_with_every_check_holding(name: str) -> None:
-    trace, scenario = trace_of(name), examples()[name].scenario
-    if name in STOPS:
-        assert len(trace["steps"]) < len(scenario["steps"]) and trace["stopped"]
-    else:
-        assert len(trace["steps"]) == len(scenario["steps"]) and trace["stopped"] is None
-    violated = {
-        step["index"]: {check["name"] for check in step["checks"] if not check["holds"]}
-        for step in trace["steps"]
-        if not all(check["holds"] for check in step["checks"])
-    }
-    assert violated == VIOLATED.get(name, {})
-    assert scenario.get("strict", True) == (name not in VIOLATED)
+def test_runs_to_its_end_with_every_check_holding(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            trace, scenario = trace_of(name), examples()[name].scenario
+            if name in STOPS:
+                assert len(trace["steps"]) < len(scenario["steps"]) and trace["stopped"]
+            else:
+                assert len(trace["steps"]) == len(scenario["steps"]) and trace["stopped"] is None
+            violated = {
+                step["index"]: {check["name"] for check in step["checks"] if not check["holds"]}
+                for step in trace["steps"]
+                if not all(check["holds"] for check in step["checks"])
+            }
+            assert violated == VIOLATED.get(name, {})
+            assert scenario.get("strict", True) == (name not in VIOLATED)
 
 
-@pytest.mark.parametrize("name", examples())
-def test_opens_where_there_is_something_to_see(name: str) -> None:
-    story = Story(name)
-    place = story.example.describe()["place"]
-    assert set(place) == {"stage", "pin"}
-    space, *indices = place["pin"].split(".")
-    assert describe()["spaces"][space]["stage"] == place["stage"]
-    cell = story.step[space]
-    for index in indices:
-        cell = cell[int(index)]
-    assert not isinstance(cell, list)
+def test_opens_where_there_is_something_to_see(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            story = Story(name)
+            place = story.example.describe()["place"]
+            assert set(place) == {"stage", "pin"}
+            space, *indices = place["pin"].split(".")
+            assert describe()["spaces"][space]["stage"] == place["stage"]
+            cell = story.step[space]
+            for index in indices:
+                cell = cell[int(index)]
+            assert not isinstance(cell, list)
 
 
-@pytest.mark.parametrize("name", examples())
-def test_every_language_tells_the_same(name: str) -> None:
-    example = examples()[name]
-    english, chinese = (example.describe(language) for language in ("en", "zh"))
-    for words, stop, ask in ((english, (".", ".”"), "?"), (chinese, ("。", "。”"), "？")):
-        assert all(isinstance(words[word], str) and words[word].strip() == words[word] != "" for word in (*WORDS, "group"))
-        assert words["question"].endswith(ask)
-        assert words["description"].endswith(stop) and words["answer"].endswith(stop)
-        assert not words["title"].endswith((*stop, ask))
-        assert "\n" not in "".join(words[word] for word in WORDS)
-    for word in WORDS:
-        assert re.search("[\u4e00-\u9fff]", chinese[word]) and not re.search("[\u3000-\u9fff]", english[word])
-        assert numbers_in(english[word]) == numbers_in(chinese[word]), word
-    assert example.scenario_in("zh") == {
-        **example.scenario,
-        "title": chinese["title"],
-        "description": chinese["description"],
-    }
+def test_every_language_tells_the_same(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            example = examples()[name]
+            english, chinese = (example.describe(language) for language in ("en", "zh"))
+            for words, stop, ask in ((english, (".", ".”"), "?"), (chinese, ("。", "。”"), "？")):
+                assert all(
+                    isinstance(words[word], str) and words[word].strip() == words[word] != "" for word in (*WORDS, "group")
+                )
+                assert words["question"].endswith(ask)
+                assert words["description"].endswith(stop) and words["answer"].endswith(stop)
+                assert not words["title"].endswith((*stop, ask))
+                assert "\n" not in "".join(words[word] for word in WORDS)
+            for word in WORDS:
+                assert re.search("[\u4e00-\u9fff]", chinese[word]) and not re.search("[\u3000-\u9fff]", english[word])
+                assert numbers_in(english[word]) == numbers_in(chinese[word]), word
+            assert example.scenario_in("zh") == {
+                **example.scenario,
+                "title": chinese["title"],
+                "description": chinese["description"],
+            }
 
 
 def test_texts_can_be_read_at_a_glance() -> None:

@@ -111,6 +111,48 @@ test('once another schedule is wanted, nothing more is asked of the one before',
   assert.deepEqual(now(), ['second', 40, 'schedule', false]);
 });
 
+test('another scenario on the board is not moved by what was asked for before', async () => {
+  const [board, next, other] = [fake('old', 60, [0]), fake('next', 60), fake('other', 60, [2])];
+  const { course, said, now } = courseOf(board);
+  course.go({ step: 40 });
+  await settled();
+  course.show(/** @type {any} */ (other), { step: 2, stage: 'compute' });
+  await board.asked[0].answer();
+  assert.deepEqual([now(), said.arrived], [['other', 2, 'compute', false], 0]);
+  course.follow(/** @type {any} */ (next));
+  await settled();
+  course.show(/** @type {any} */ (board), { step: 0, stage: 'update' });
+  await next.asked[0].answer();
+  assert.deepEqual([now(), said.arrived, course.next], [['old', 0, 'update', false], 0, null]);
+  assert.equal(course.head, board);
+});
+
+test('an edit that is taken back leaves the board as it is', async () => {
+  const [board, next, another] = [fake('old', 60, [0]), fake('new', 60), fake('another', 60)];
+  const { course, now } = courseOf(board);
+  course.follow(/** @type {any} */ (next));
+  await settled();
+  course.follow(/** @type {any} */ (board));
+  assert.deepEqual([now(), course.next], [['old', 0, 'schedule', false], null]);
+  await next.asked[0].answer();
+  assert.deepEqual(now(), ['old', 0, 'schedule', false]);
+  course.follow(/** @type {any} */ (another));
+  course.go({ step: 30 });
+  course.follow(/** @type {any} */ (board));
+  assert.deepEqual([now(), course.next], [['old', 0, 'schedule', true], null], 'nor is it one while a step is on its way');
+});
+
+test('another stage of the step on the board is shown while an edit is in the air', async () => {
+  const next = fake('new', 60);
+  const { course, now } = courseOf(fake('old', 60, [0]));
+  course.follow(/** @type {any} */ (next));
+  await settled();
+  course.go({ stage: 'update' });
+  assert.deepEqual(now(), ['old', 0, 'update', true]);
+  course.go({ step: 1, stage: 'compute' });
+  assert.deepEqual(now(), ['old', 0, 'update', true], 'that of a step which is not there yet is not');
+});
+
 test('a late step does not override a newer wish, at hand or not', async () => {
   const board = fake('board', 60, [0, 1]);
   const { course, now } = courseOf(board);

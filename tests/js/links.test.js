@@ -156,37 +156,3 @@ test('warming prepares every reverse index', () => {
   assert.ok(read.has('block_indices') && read.has('block_offsets'));
   assert.ok(!read.has('input_ids'), 'B decodes: its token is one that was sampled, no longer looked up by position');
 });
-
-test('what sets the order is lit where nothing else is: it dims no part of the walk', () => {
-  const space = (/** @type {any} */ one) => ({
-    ...{
-      dims: ['i'],
-      dtype: 'int32',
-      stage: 'mix',
-      kind: 'count',
-      holds: null,
-      exactness: 'exact',
-      source: null,
-      vllm: null,
-    },
-    cases: [{ note: 'x', state: 'data', when: null, formula: null, inputs: [], control: [], source: null, ...one }],
-  });
-  // c follows from b, b from a; c and d set the order in which a stands
-  const spaces = {
-    a: space({
-      control: [
-        ['@', 'c', 'i'],
-        ['@', 'd', 'i'],
-      ],
-    }),
-    b: space({ formula: ['@', 'a', 'i'] }),
-    c: space({ formula: ['@', 'b', 'i'] }),
-    d: space({}),
-  };
-  const mixed = new Schema(/** @type {any} */ ({ version: 1, stages: [], axes: {}, spaces, coordinates: [], walk: [] }));
-  const values = Object.fromEntries(Object.keys(spaces).map((name) => [name, { dims: ['i'], dtype: 'int32', values: [1] }]));
-  const found = new Links(mixed, {}, new Step(/** @type {any} */ ({ index: 0, spaces: values })), null);
-  const level = (/** @type {boolean} */ withOrder) => [...found.light('a', 0, withOrder)];
-  assert.deepEqual(level(false), [LIT.self, LIT.output, LIT.walk, LIT.none]);
-  assert.deepEqual(level(true), [LIT.self, LIT.output, LIT.walk, LIT.control]);
-});

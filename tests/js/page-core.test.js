@@ -80,8 +80,16 @@ test('only what is in sight is drawn', () => {
   assert.equal(scrollTo({ scroll: 0, extent: 500, size: 50, index: 3 }), 0);
   assert.equal(scrollTo({ scroll: 0, extent: 500, size: 50, index: 20 }), 600);
   assert.equal(scrollTo({ scroll: 1000, extent: 500, size: 50, index: 0 }), 0);
+  assert.equal(scrollTo({ scroll: 1000, extent: 500, size: 50, index: 20 }), 950, 'the one before it is in sight too');
+  assert.equal(scrollTo({ scroll: 0, extent: 60, size: 50, index: 1 }), 45, 'where there is room: 50 - (60 - 50) / 2');
+  assert.equal(
+    visible({ scroll: 0, extent: 0, size: 50, count: 9, spare: 0 }).last,
+    1,
+    'never none, before there is a size',
+  );
   assert.deepEqual(inSight({ scroll: 30, extent: 130, size: 26, count: 256 }), { first: 2, last: 5 }, 'whole rows only');
   assert.equal(inSight({ scroll: 0, extent: 130, size: 26, count: 5 }), null);
+  assert.equal(inSight({ scroll: 0, extent: 129, size: 26, count: 5 }), null, 'a rounded pixel hides none');
 });
 
 test('a long list shows its ends, what must be seen, and says what it leaves out', () => {

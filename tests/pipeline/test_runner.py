@@ -159,49 +159,51 @@ def test_a_record_is_as_large_as_what_stands_in_the_tables(device: torch.device)
         assert sum(held.values()) < 2 * 3_500 * 4 + 9 * 4_096 * 4 + 10 * 3_500 * 8
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_no_later_step_changes_a_record(name: str, device: torch.device) -> None:
-    plan = load_plan(EXAMPLES[name])
-    runner = make_runner(plan, device)
-    records: list[StepRecord] = []
-    copies: list[StepRecord] = []
-    for planned in plan.steps:
-        records.append(runner.step(scheduler_output(planned)))
-        copies.append(copy.deepcopy(records[-1]))
-    for tensor in (tensor for buffers in (runner.states, *runner.block_tables) for tensor in vars(buffers).values()):
-        if isinstance(tensor, torch.Tensor):
-            tensor.fill_(-99)
-    for table in runner.input_block_tables:
-        table.input_block_table.fill_(-99)
-        table.written_columns.fill_(-99)
-    runner.states.req_id_to_index.clear()
-    runner.states.free_indices.clear()
-    for record, kept in zip(records, copies, strict=True):
-        for (path, ours), (_, theirs) in zip(tensors(record), tensors(kept), strict=True):
-            assert torch.equal(ours, theirs), path
-        assert record.pool.req_id_to_index == kept.pool.req_id_to_index
-        assert record.pool.free_indices == kept.pool.free_indices
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_advancing_leaves_the_buffers_as_a_step_does(name: str, device: torch.device) -> None:
-    plan = load_plan(EXAMPLES[name])
-    stepped, advanced = make_runner(plan, device), make_runner(plan, device)
-    for planned in plan.steps:
-        record = stepped.step(scheduler_output(planned))
-        changes = advanced.advance(scheduler_output(planned))
-        assert changes.added == record.changes.added
-        assert [left.req_id for left in changes.removed] == [left.req_id for left in record.changes.removed]
-        assert advanced.states.req_id_to_index == stepped.states.req_id_to_index
-        assert advanced.states.free_indices == stepped.states.free_indices
-        for ours, theirs in zip(
-            (advanced.states, *advanced.block_tables, *advanced.input_block_tables),
-            (stepped.states, *stepped.block_tables, *stepped.input_block_tables),
-            strict=True,
-        ):
-            for field, tensor in vars(ours).items():
+def test_no_later_step_changes_a_record(subtests: pytest.Subtests, device: torch.device) -> None:
+    for name in EXAMPLES:
+        with subtests.test(name):
+            plan = load_plan(EXAMPLES[name])
+            runner = make_runner(plan, device)
+            records: list[StepRecord] = []
+            copies: list[StepRecord] = []
+            for planned in plan.steps:
+                records.append(runner.step(scheduler_output(planned)))
+                copies.append(copy.deepcopy(records[-1]))
+            for tensor in (tensor for buffers in (runner.states, *runner.block_tables) for tensor in vars(buffers).values()):
                 if isinstance(tensor, torch.Tensor):
-                    assert torch.equal(tensor, vars(theirs)[field]), field
+                    tensor.fill_(-99)
+            for table in runner.input_block_tables:
+                table.input_block_table.fill_(-99)
+                table.written_columns.fill_(-99)
+            runner.states.req_id_to_index.clear()
+            runner.states.free_indices.clear()
+            for record, kept in zip(records, copies, strict=True):
+                for (path, ours), (_, theirs) in zip(tensors(record), tensors(kept), strict=True):
+                    assert torch.equal(ours, theirs), path
+                assert record.pool.req_id_to_index == kept.pool.req_id_to_index
+                assert record.pool.free_indices == kept.pool.free_indices
+
+
+def test_advancing_leaves_the_buffers_as_a_step_does(subtests: pytest.Subtests, device: torch.device) -> None:
+    for name in EXAMPLES:
+        with subtests.test(name):
+            plan = load_plan(EXAMPLES[name])
+            stepped, advanced = make_runner(plan, device), make_runner(plan, device)
+            for planned in plan.steps:
+                record = stepped.step(scheduler_output(planned))
+                changes = advanced.advance(scheduler_output(planned))
+                assert changes.added == record.changes.added
+                assert [left.req_id for left in changes.removed] == [left.req_id for left in record.changes.removed]
+                assert advanced.states.req_id_to_index == stepped.states.req_id_to_index
+                assert advanced.states.free_indices == stepped.states.free_indices
+                for ours, theirs in zip(
+                    (advanced.states, *advanced.block_tables, *advanced.input_block_tables),
+                    (stepped.states, *stepped.block_tables, *stepped.input_block_tables),
+                    strict=True,
+                ):
+                    for field, tensor in vars(ours).items():
+                        if isinstance(tensor, torch.Tensor):
+                            assert torch.equal(tensor, vars(theirs)[field]), field
 
 
 def test_each_file_builds_on_those_above_it_alone() -> None:

@@ -125,9 +125,10 @@ def test_long_schedules_over_big_pools_stay_small() -> None:
     assert sum(run.state.num_held for run in found.runs if run.last_step == 511) == 64 * -(-611 // 16)
 
 
-@pytest.mark.parametrize("name", examples())
-def test_examples_agree_with_their_traces(name: str) -> None:
-    agrees_with_the_trace(examples()[name].scenario)
+def test_examples_agree_with_their_traces(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            agrees_with_the_trace(examples()[name].scenario)
 
 
 @SOME

@@ -19,9 +19,10 @@ Scenario = dict[str, Any]
 SOME = settings(max_examples=50, deadline=None, derandomize=True, database=None)
 
 
-@pytest.mark.parametrize("name", examples())
-def test_examples(name: str) -> None:
-    counts_what_is_sent(examples()[name].scenario)
+def test_examples(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            counts_what_is_sent(examples()[name].scenario)
 
 
 @SOME

@@ -232,9 +232,10 @@ def test_the_explicit_scenario_says_the_same() -> None:
 # ---- against plain loops
 
 
-@pytest.mark.parametrize("name", examples())
-def test_examples(name: str) -> None:
-    agrees_with_loops(examples()[name].scenario)
+def test_examples(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            agrees_with_loops(examples()[name].scenario)
 
 
 @SOME

@@ -121,9 +121,10 @@ def test_no_step_no_number() -> None:
     assert pool_series(plan).filled_slots == pool_series(plan).waste_slots == []
 
 
-@pytest.mark.parametrize("name", examples())
-def test_examples_agree_with_their_traces(name: str) -> None:
-    agrees_with_the_trace(examples()[name].scenario)
+def test_examples_agree_with_their_traces(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            agrees_with_the_trace(examples()[name].scenario)
 
 
 @SOME

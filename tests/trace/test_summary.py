@@ -59,9 +59,10 @@ def test_a_step_without_tokens() -> None:
     assert (step["num_free_blocks"], step["kinds"]) == (127, [])
 
 
-@pytest.mark.parametrize("name", examples())
-def test_examples(name: str) -> None:
-    says_what_the_steps_say(examples()[name].scenario)
+def test_examples(subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            says_what_the_steps_say(examples()[name].scenario)
 
 
 @SOME

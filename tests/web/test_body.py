@@ -1,4 +1,4 @@
-"""A request's body is read no further than it may go, and the latest pictures are kept."""
+"""A request's body is read no further than it may go."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from fastapi import Request
 from app.errors import ScenarioError
 from app.scenario.format.parse import MAX_BODY_BYTES
 from app.web.http.body import read_body
-from app.web.picture import og
 
 CHUNK = 65_536  # 16 of them are the limit, 1 MiB
 
@@ -28,8 +27,9 @@ class Sender:
         return {"type": "http.request", "body": b"x" * CHUNK, "more_body": self.taken != self.last}
 
 
-def read(sender: Sender) -> bytes:
-    return asyncio.run(read_body(Request({"type": "http", "headers": []}, sender)))
+def read(sender: Sender, content_length: str = "") -> bytes:
+    headers = [(b"content-length", content_length.encode("latin-1"))] if content_length else []
+    return asyncio.run(read_body(Request({"type": "http", "headers": headers}, sender)))
 
 
 def test_reading_stops_with_the_chunk_that_is_too_much() -> None:
@@ -44,13 +44,11 @@ def test_a_body_of_just_the_limit_is_read() -> None:
     assert len(read(Sender(last=MAX_BODY_BYTES // CHUNK))) == MAX_BODY_BYTES
 
 
-def test_the_picture_that_was_seen_longest_ago_makes_room() -> None:
-    kept = og._Kept()
-    for number in range(og.MAX_PICTURES):
-        kept.put(number, b"%d" % number)
-    assert kept.get(0) == b"0"  # seen again: now 1 is the one
-    kept.put("new", b"new")
-    assert kept.get("new") == b"new"
-    assert kept.get(1) is None
-    assert kept.get(0) == b"0"
-    assert all(kept.get(number) for number in range(2, og.MAX_PICTURES))
+@pytest.mark.parametrize(
+    ("announced", "told"),
+    [("65536000", 65_536_000), *((odd, 17 * CHUNK) for odd in ("5", "-9", "²", "9" * 16))],
+)
+def test_the_size_that_is_told_is_what_was_announced_or_what_came(announced: str, told: int) -> None:
+    with pytest.raises(ScenarioError) as refusal:
+        read(Sender(), announced)
+    assert refusal.value.faults[0].params == {"bytes": told, "limit": MAX_BODY_BYTES}

@@ -71,34 +71,35 @@ def test_the_worked_example_in_numbers(client: TestClient) -> None:
     assert owners["B"]["customdata"] == ["Block 12, steps 0–1: B", "Block 37, steps 0–1: B"]
 
 
-@pytest.mark.parametrize("name", examples())
-def test_figures_hold_the_numbers_of_the_trace(client: TestClient, name: str) -> None:
-    scenario = examples()[name].scenario
-    found = charts(client, scenario)
-    trace = client.post("/api/trace", json=scenario).json()
-    kinds = traces(found["tokens"])
-    for role, field in {"prefill": "prefill", "decode": "decode", "draft": "draft"}.items():
-        counts = [step[f"num_{field}_tokens"] for step in trace["summary"]]
-        assert kinds[role]["y"] == counts if role in kinds else not any(counts)
-    padding = [step["num_tokens_padded"] - step["num_tokens"] for step in trace["summary"]]
-    assert kinds["padding"]["y"] == padding if "padding" in kinds else not any(padding)
+def test_figures_hold_the_numbers_of_the_trace(client: TestClient, subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            scenario = examples()[name].scenario
+            found = charts(client, scenario)
+            trace = client.post("/api/trace", json=scenario).json()
+            kinds = traces(found["tokens"])
+            for role, field in {"prefill": "prefill", "decode": "decode", "draft": "draft"}.items():
+                counts = [step[f"num_{field}_tokens"] for step in trace["summary"]]
+                assert kinds[role]["y"] == counts if role in kinds else not any(counts)
+            padding = [step["num_tokens_padded"] - step["num_tokens"] for step in trace["summary"]]
+            assert kinds["padding"]["y"] == padding if "padding" in kinds else not any(padding)
 
-    pool = traces(found["pool"])
-    usage = [step["kv_cache"] for step in trace["steps"]]
-    assert pool["used"]["y"] == [step["num_used_blocks"] for step in usage]
-    assert pool["filled"]["y"] == [sum(group["num_filled_slots"] for group in step["groups"]) for step in usage]
-    assert pool["waste"]["y"] == [sum(group["num_waste_slots"] for group in step["groups"]) for step in usage]
-    reserved = [sum(group["num_reserved_slots"] for group in step["groups"]) for step in usage]
-    assert column(found["pool"], "slots if reserved") == reserved
-    if len({group["block_size"] for group in usage[0]["groups"]}) == 1:
-        size = usage[0]["groups"][0]["block_size"]
-        assert pool["reserved"]["y"] == [slots // size for slots in reserved]
+            pool = traces(found["pool"])
+            usage = [step["kv_cache"] for step in trace["steps"]]
+            assert pool["used"]["y"] == [step["num_used_blocks"] for step in usage]
+            assert pool["filled"]["y"] == [sum(group["num_filled_slots"] for group in step["groups"]) for step in usage]
+            assert pool["waste"]["y"] == [sum(group["num_waste_slots"] for group in step["groups"]) for step in usage]
+            reserved = [sum(group["num_reserved_slots"] for group in step["groups"]) for step in usage]
+            assert column(found["pool"], "slots if reserved") == reserved
+            if len({group["block_size"] for group in usage[0]["groups"]}) == 1:
+                size = usage[0]["groups"][0]["block_size"]
+                assert pool["reserved"]["y"] == [slots // size for slots in reserved]
 
-    for index, reading in enumerate(found["blocks"]["readings"]):
-        step = usage[index]
-        counts = (step["num_used_blocks"], step["num_stale_blocks"], step["num_blocks"] - step["num_used_blocks"])
-        held, stale, free = (int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?= )", reading))
-        assert (held, stale, free + stale) == counts
+            for index, reading in enumerate(found["blocks"]["readings"]):
+                step = usage[index]
+                counts = (step["num_used_blocks"], step["num_stale_blocks"], step["num_blocks"] - step["num_used_blocks"])
+                held, stale, free = (int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?= )", reading))
+                assert (held, stale, free + stale) == counts
 
 
 def test_a_shared_block_is_one_block(client: TestClient) -> None:
@@ -107,20 +108,23 @@ def test_a_shared_block_is_one_block(client: TestClient) -> None:
     assert pool["readings"][1] == ("Step 1: 5 of 31 blocks used (reserving would take 96); 15 slots filled, 5 not")
 
 
-@pytest.mark.parametrize("name", examples())
-def test_tables_hold_the_numbers_of_the_figures(client: TestClient, name: str) -> None:
-    found = charts(client, examples()[name].scenario)
-    for trace in found["tokens"]["figure"]["data"]:
-        assert column(found["tokens"], "step") == trace["x"]
-        assert column(found["tokens"], trace["name"]) == trace["y"]
-    for trace in found["pool"]["figure"]["data"]:
-        assert column(found["pool"], trace["name"]) == trace["y"]
-    assert [f"{share}%" for share in column(found["pool"], "% of the pool")] == traces(found["pool"])["used"]["customdata"]
+def test_tables_hold_the_numbers_of_the_figures(client: TestClient, subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            found = charts(client, examples()[name].scenario)
+            for trace in found["tokens"]["figure"]["data"]:
+                assert column(found["tokens"], "step") == trace["x"]
+                assert column(found["tokens"], trace["name"]) == trace["y"]
+            for trace in found["pool"]["figure"]["data"]:
+                assert column(found["pool"], trace["name"]) == trace["y"]
+            assert [f"{share}%" for share in column(found["pool"], "% of the pool")] == traces(found["pool"])["used"][
+                "customdata"
+            ]
 
-    table = found["blocks"]["table"]
-    assert all(len(row) == len(table["columns"]) for row in table["rows"])
-    drawn = sorted(cells_of_figure(found["blocks"]))
-    assert drawn == sorted(cells_of_table(found["blocks"], num_rows_of(found["blocks"])))
+            table = found["blocks"]["table"]
+            assert all(len(row) == len(table["columns"]) for row in table["rows"])
+            drawn = sorted(cells_of_figure(found["blocks"]))
+            assert drawn == sorted(cells_of_table(found["blocks"], num_rows_of(found["blocks"])))
 
 
 def test_a_pool_with_many_blocks_is_drawn_as_a_map_for_each_step(client: TestClient) -> None:

@@ -114,19 +114,20 @@ def test_the_worked_example_is_the_step_it_starts_with(client: TestClient) -> No
     assert page.line("num_computed_tokens_after") == ["32", "24"]
 
 
-@pytest.mark.parametrize("name", list(examples()))
-def test_every_cell_is_the_traces(client: TestClient, name: str) -> None:
-    scenario = client.get(f"/api/examples/{name}").json()
-    start = scenario.get("start_step", 0)
-    last = min(start + 1, len(scenario["steps"]) - 1)
-    trace = client.post(f"/api/trace?first={start}&last={last}", json=scenario).json()
-    page = handout(client, f"?example={name}&steps={start}-{last}")
-    assert len(page.sheets) == len(trace["steps"])
-    for sheet, traced in zip(page.sheets, trace["steps"], strict=True):
-        assert len(sheet.cells) > (20 if traced["num_reqs"] else 5)
-        for key, text in sheet.cells.items():
-            space, *at = key.split(".")
-            assert text == shown(space, value_at(traced["spaces"][space]["values"], list(map(int, at)))), key
+def test_every_cell_is_the_traces(client: TestClient, subtests: pytest.Subtests) -> None:
+    for name in examples():
+        with subtests.test(name):
+            scenario = client.get(f"/api/examples/{name}").json()
+            start = scenario.get("start_step", 0)
+            last = min(start + 1, len(scenario["steps"]) - 1)
+            trace = client.post(f"/api/trace?first={start}&last={last}", json=scenario).json()
+            page = handout(client, f"?example={name}&steps={start}-{last}")
+            assert len(page.sheets) == len(trace["steps"])
+            for sheet, traced in zip(page.sheets, trace["steps"], strict=True):
+                assert len(sheet.cells) > (20 if traced["num_reqs"] else 5)
+                for key, text in sheet.cells.items():
+                    space, *at = key.split(".")
+                    assert text == shown(space, value_at(traced["spaces"][space]["values"], list(map(int, at)))), key
 
 
 def value_at(values: Any, at: list[int]) -> Any:

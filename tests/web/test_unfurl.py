@@ -215,6 +215,38 @@ def test_a_picture_is_cached(server: TestClient) -> None:
     assert server.get(f"/walk/og.png?s={encode_link(worked())}").headers["x-robots-tag"] == "noindex"
 
 
+def test_the_latest_pictures_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for two: whoever was asked for last stays, drawn or not."""
+    from fastapi import FastAPI
+    from fastapi.testclient import TestClient
+
+    drawn: list[str] = []
+
+    def draw(card: Card, *_: object) -> bytes:
+        drawn.append(card.place)
+        return card.place.encode()
+
+    monkeypatch.setattr(og, "render", draw)
+    monkeypatch.setattr(og, "MAX_PICTURES", 2)
+    app = FastAPI()
+    app.include_router(og.og_router(CPU, lambda *_: None))
+    with TestClient(app) as client:
+        for step, needs_drawing in (
+            (0, True),
+            (1, True),
+            (1, False),
+            (0, False),
+            (2, True),
+            (0, False),
+            (2, False),
+            (1, True),
+        ):
+            before = len(drawn)
+            answer = client.get(f"/og.png?example=a-row-is-recycled&step={step}&lang=en")
+            assert answer.content == f"Step {step}".encode()
+            assert (len(drawn) > before) == needs_drawing, f"step {step}, drawn so far: {drawn}"
+
+
 def test_pictures_keep_nobody_waiting_for_long(server: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, may_end = threading.Semaphore(0), threading.Event()
 
