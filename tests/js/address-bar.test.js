@@ -108,6 +108,33 @@ test('a page that is loaded anew before the bar caught up goes on where it was',
   assert.equal(new AddressBar(browser('?s=A', { navigation: 'reload', stored }).host).url, '/?s=A');
 });
 
+test('a reload that began before the last write goes on where the page was left', () => {
+  const { host, stored } = browser('?s=A');
+  const bar = new AddressBar(host);
+  bar.adopt(A);
+  bar.write('?s=A&step=1', A);
+  bar.write('?s=A&step=2', A); // the browser has begun to load the one before
+  bar.leave('?s=A&step=2', A);
+  const opened = (/** @type {string} */ search, /** @type {string} */ navigation) =>
+    new AddressBar(browser(search, { navigation, stored: new Map(stored) }).host).url;
+  assert.equal(opened('?s=A&step=1', 'reload'), '/?s=A&step=2');
+  assert.equal(opened('?s=A', 'reload'), '/?s=A&step=2');
+  assert.equal(opened('?s=A&step=1', 'back_forward'), '/?s=A&step=1', 'another entry');
+  assert.equal(opened('?s=A&step=1', 'navigate'), '/?s=A&step=1');
+  assert.equal(opened('?s=B', 'reload'), '/?s=B');
+
+  // What was typed while it was left: the address could not be written any more.
+  bar.leave('?draft=B', B);
+  assert.equal(opened('?s=A&step=2', 'reload'), '/?draft=B');
+  assert.equal(opened('?s=A&step=2', 'back_forward'), '/?draft=B');
+
+  // Another place in the history has addresses of its own.
+  host.location.search = '?example=x';
+  bar.travelled();
+  bar.leave('?example=x', { kind: 'example', name: 'x' });
+  assert.equal(opened('?s=A&step=1', 'reload'), '/?s=A&step=1');
+});
+
 test('what was late for one entry is not written into another', () => {
   const { host, pass } = browser('?s=A');
   const bar = new AddressBar(host);

@@ -4,13 +4,16 @@
  * another place in the same one takes the entry's address over.
  *
  * Browsers refuse more than some hundred of these in half a minute (Safari 100, Chrome 200). So what comes too fast is
- * written a moment later, the last of it; it is noted for the case that the page is loaded anew in that moment.
+ * written a moment later, the last of it; it is noted for the case that the page is loaded anew in that moment. A reload that
+ * was asked for a moment before a write loads the address from before it: that is noted as well.
  */
 
 /** @typedef {{url: string, isNew: boolean, scenario: string}} Wanted  url: path and query */
 
 /** What the bar is to show and does not yet, for this tab. */
 const AHEAD = 'pagewalk.address';
+/** Addresses that a reload may still load, the last ones of this page. */
+const MOST_RECENT = 8;
 /** So many at once, and then one each so many milliseconds: at most 95 in any 30 seconds. */
 const AT_ONCE = 20;
 const EVERY = 400;
@@ -20,6 +23,8 @@ export class AddressBar {
   #scenario = null;
   /** @type {Wanted | null} */
   #late = null;
+  /** What the bar showed before, the last one last. @type {string[]} */
+  #recent = [];
   #credit = AT_ONCE;
   #credited = 0;
 
@@ -57,6 +62,7 @@ export class AddressBar {
     this.url = this.#shown();
     if (before === this.url) return false;
     this.#scenario = null;
+    this.#recent = [];
     this.#forget(); // it was about another entry
     return true;
   }
@@ -85,8 +91,12 @@ export class AddressBar {
    * @param {string} search @param {import('../state/workbench.js').Origin} origin
    */
   leave(search, origin) {
-    const to = this.pathOf(origin) + search;
-    if (to !== this.#shown()) this.#note(JSON.stringify({ from: this.#shown(), to }));
+    this.#noteFor(this.pathOf(origin) + search);
+  }
+
+  /** @param {string} to  where a page that is loaded from here belongs */
+  #noteFor(to) {
+    this.#note(JSON.stringify({ from: [...this.#recent, this.#shown()], to }));
   }
 
   #mayWrite() {
@@ -101,6 +111,7 @@ export class AddressBar {
     const { history } = this.host;
     this.#credit -= 1;
     if (url !== this.#shown()) {
+      this.#recent = [...this.#recent, this.#shown()].slice(-MOST_RECENT);
       if (isNew) history.pushState(null, '', url);
       else history.replaceState(history.state, '', url);
     }
@@ -113,7 +124,7 @@ export class AddressBar {
   #later(wanted) {
     this.#late = wanted;
     this.#scenario = wanted.scenario;
-    this.#note(JSON.stringify({ from: this.#shown(), to: wanted.url }));
+    this.#noteFor(wanted.url);
   }
 
   #wait() {
@@ -146,8 +157,9 @@ export class AddressBar {
       const { from, to } = JSON.parse(sessionStorage.getItem(AHEAD) ?? '{}');
       sessionStorage.removeItem(AHEAD);
       const [entry] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-      if (typeof to === 'string' && from === this.#shown() && entry?.type !== 'navigate')
-        history.replaceState(history.state, '', to);
+      // Back from elsewhere it is the entry as it was left; only a reload may be late.
+      const left = entry?.type === 'reload' ? from : entry?.type === 'navigate' ? [] : from.slice(-1);
+      if (typeof to === 'string' && left.includes(this.#shown())) history.replaceState(history.state, '', to);
     } catch {
       // Storage is blocked, or holds something else.
     }
