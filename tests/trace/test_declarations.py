@@ -63,6 +63,7 @@ def test_a_worksheet_leaves_blank_what_would_tell_an_answer() -> None:
         "block_indices",
         "block_offsets",
         "block_numbers",
+        "token_source",  # made of seq_lens and prefill_len, and says what is_prefilling does
         "num_rejected",  # what num_computed_tokens_after is made of
         "kv_block_num_written",  # made of seq_lens
     }

@@ -14,6 +14,12 @@ from app.trace.words import listed
 
 _LOGIT_ROW = "bisect(cu_num_logits, logit_idx)"
 _CP_BASE = "seq_lens[batch_idx_padded] // dcp_interleave // dcp_size * dcp_interleave"
+# What tells whether a row reads behind the tokens that its request was added with, and how many drafts it ends in.
+_READS_ON = (
+    "seq_lens[token_batch_idx[flat_token_idx]]",
+    "prefill_len[idx_mapping[token_batch_idx[flat_token_idx]]]",
+    "num_draft_tokens[token_batch_idx[flat_token_idx]]",
+)
 
 
 def _local_seq_lens(step: StepTensors) -> NDArray[Any]:
@@ -53,9 +59,9 @@ FLATTEN = Stage(
             "str",
             "text",
             [
-                Case("token_source.draft", when="value == 'draft'"),
-                Case("token_source.sampled", when="value == 'sampled'"),
-                Case("token_source.prefill"),
+                Case("token_source.draft", when="value == 'draft'", inputs=_READS_ON),
+                Case("token_source.sampled", when="value == 'sampled'", inputs=_READS_ON),
+                Case("token_source.prefill", inputs=_READS_ON),
             ],
             Source(prepare_input_ids, ("token_source[",)),
             (INPUT_BATCH, "_combine_sampled_and_draft_tokens_kernel"),
