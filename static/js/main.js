@@ -21,6 +21,7 @@ import { connectFinding } from './page/features/finding.js';
 import { GalleryControl } from './page/features/gallery.js';
 import { connectGlossary } from './page/features/glossary.js';
 import { connectKeys } from './page/features/keys.js';
+import { connectUndo } from './page/features/undo.js';
 import { Presenter } from './page/features/present.js';
 import { ShareControl } from './page/features/share.js';
 import { connectTheme } from './page/features/theme-switch.js';
@@ -359,6 +360,7 @@ connectTheme(t);
 connectKeys(bench, t, /** @type {any} */ (document.querySelector('pw-help')), (event, singleKeys) =>
   presenter.key(event, singleKeys),
 );
+connectUndo();
 connectFinding(bench);
 connectGlossary(bench, t);
 connectPrint(bench, t);

@@ -63,6 +63,27 @@ def test_a_size_is_changed_and_the_board_follows(page: Page) -> None:
     expect(page.get_by_role("button", name="Config", exact=True)).to_be_focused()
 
 
+def test_undo_in_a_field_takes_back_what_was_typed_there_and_then_the_last_edit(page: Page) -> None:
+    open_config(page)
+    rows, longest = field(page, "max_num_reqs"), field(page, "max_model_len")
+    before = longest.input_value()
+    rows.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("4")
+    page.keyboard.press("Tab")
+    longest.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("64")
+    idx_mapping = page.locator('pw-board td[data-cell="idx_mapping.0"]').first
+    expect(idx_mapping).to_contain_text("3")
+    page.keyboard.press("Control+z")
+    expect(longest).to_have_value(before)
+    expect(rows).to_have_value("4")
+    page.keyboard.press("Control+z")
+    expect(rows).to_have_value("8")
+    expect(idx_mapping).to_contain_text("7")  # the board runs with what the field shows
+
+
 def test_what_cannot_be_is_said_at_its_field_and_repaired_there(page: Page) -> None:
     open_config(page)
     enter(page, "max_num_reqs", "many")

@@ -232,6 +232,105 @@ def test_two_presses_within_a_frame_count_twice(page: Page) -> None:
     expect(page.locator("[data-workbench]")).to_have_attribute("data-step", "2")
 
 
+def test_a_key_typed_at_an_edge_is_taken_by_whoever_clicks_elsewhere(page: Page) -> None:
+    open_page(page)
+    page.get_by_role("button", name="New", exact=True).click()
+    expect(page.get_by_role("button", name="Add the first request")).to_be_focused()
+    for edge, key, elsewhere, cells in (
+        (None, "7", 'pw-rail [data-go-stage="flatten"]', [["7"]]),
+        ("add-step", "1", 'pw-schedule input[data-row="0"][data-step="0"]', [["7", "1"]]),
+        ("add-step", "2", "[data-next]", [["7", "1", "2"]]),
+        ("add-request", "5", 'pw-rail [data-go-stage="batch"]', [["7", "1", "2"], ["5", "", ""]]),
+    ):
+        if edge:
+            page.locator(f'pw-schedule .plan [data-edit="{edge}"]').focus()
+        page.keyboard.press(key)
+        expect(page.locator("pw-schedule input[data-step]:focus")).to_have_value(key)
+        page.locator(elsewhere).click()
+        expect_settled(page)
+        expect_grid(page, cells)
+    page.reload()  # so it is in the draft
+    expect_grid(page, [["7", "1", "2"], ["5", "", ""]])
+
+
+# Keys, and the browser's own menu: a key that no script hears does what the menu does.
+UNDO_BY_MENU = """() => window.addEventListener('keydown', (event) => {
+  if (event.ctrlKey) event.stopImmediatePropagation();
+}, { capture: true })"""
+
+
+@pytest.mark.parametrize("by_menu", [False, True])
+def test_undo_takes_back_what_is_being_typed_and_then_the_last_edit_of_the_draft(page: Page, by_menu: bool) -> None:
+    open_draft(page, TWO_ROWS)
+    expect_settled(page)
+    if by_menu:
+        page.evaluate(UNDO_BY_MENU)
+    for column, text in ((1, "7"), (0, "93")):
+        field(page, "A", column).click()
+        page.keyboard.type(text)
+    page.keyboard.press("Control+z")
+    expect_grid(page, [["31", "1", ""], ["16", "7", ""], ["", "14", ""]])
+    if not by_menu:  # which has nothing to redo: it was not the browser that took it back
+        page.keyboard.press("Control+Shift+z")
+        expect_grid(page, [["31", "1", ""], ["93", "7", ""], ["", "14", ""]])
+        page.keyboard.press("Control+z")
+    expect(page.get_by_role("button", name="Redo")).to_be_disabled()  # nothing of the draft was taken back yet
+    page.keyboard.press("Control+z")
+    expect_grid(page, [["31", "1", ""], ["16", "8", ""], ["", "14", ""]])
+    expect(field(page, "A", 1)).to_be_focused()
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
+    page.keyboard.press("Tab")  # what the cell shows is the draft's
+    expect_grid(page, [["31", "1", ""], ["16", "8", ""], ["", "14", ""]])
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
+    page.get_by_role("button", name="Redo", exact=True).click()
+    expect_grid(page, [["31", "1", ""], ["16", "7", ""], ["", "14", ""]])
+
+
+def test_undo_behind_a_key_typed_at_an_edge_takes_the_request_back(page: Page) -> None:
+    open_draft(page, ONE_ROW)
+    page.locator(EDGE_STEP.replace("add-step", "add-request")).focus()
+    page.keyboard.press("8")
+    expect_grid(page, [["16"], ["8"]])
+    page.keyboard.press("Control+z")
+    expect_grid(page, [["16"], ["16"]])  # what a new request runs
+    page.keyboard.press("Control+z")
+    expect_grid(page, [["16"]])
+    page.keyboard.press("Enter")
+    expect_grid(page, [["16"]])
+    expect(page.get_by_role("button", name="Undo", exact=True)).to_be_disabled()
+
+
+def test_a_long_text_is_taken_back_a_run_of_keys_at_a_time(page: Page) -> None:
+    open_draft(page, TWO_ROWS)
+    page.locator("pw-title > button").click()
+    title = page.locator("pw-title input")
+    page.keyboard.type("abcd")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.type("xy")
+    page.keyboard.press("Backspace")
+    expect(title).to_have_value("abcxd")
+    for shown, at in (("abcxyd", 5), ("abcd", 3), ("", 0)):
+        page.keyboard.press("Control+z")
+        expect(title).to_have_value(shown)
+        assert caret(title) == (at, at)
+    for shown in ("abcd", "abcxyd"):
+        page.keyboard.press("Control+y")
+        expect(title).to_have_value(shown)
+    # What undo has written is typed: whoever leaves the field takes it.
+    page.locator("pw-title textarea").click()
+    expect(page.locator("[data-title]").first).to_have_text("abcxyd")
+    # In a field that is no draft's, undo is of the text that was typed there.
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("207")
+    page.keyboard.press("Control+z")
+    expect(page.get_by_role("combobox")).to_have_value("")
+    expect(page.locator("pw-find [role=option]").first).to_be_visible()
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-title]").first).to_have_text("abcxyd")
+
+
 @pytest.mark.parametrize("start", ["/", "/?draft=test"])
 def test_a_reload_in_the_middle_of_typing_shows_what_was_typed(page: Page, start: str) -> None:
     open_draft(page, {**TWO_ROWS, "title": "Mine"})

@@ -1,6 +1,5 @@
 // @ts-check
 /** The keys of the page. Never while typing; keys of one character can be switched off (WCAG 2.1.4). */
-import { isTyped } from '../../ui/field.js';
 import { hear, say } from '../../ui/view.js';
 import { parseCellKey } from '../../core/trace/trace.js';
 
@@ -31,9 +30,6 @@ export function connectKeys(bench, t, help, presenting) {
       if (key === 'k' && !event.shiftKey) {
         event.preventDefault();
         startFind();
-      } else if (!isTyped(target) && (key === 'z' || key === 'y')) {
-        event.preventDefault();
-        say(document, key === 'y' || event.shiftKey ? 'redo' : 'undo');
       }
       return;
     }
