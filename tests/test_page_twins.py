@@ -17,7 +17,7 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from app.i18n import LANGUAGES, catalogue, translate
+from app.i18n import LANGUAGES, catalogue, translate, translator
 from app.scenario.format.outline import has_outline
 from app.scenario.format.parse import MAX_BODY_BYTES, MAX_DEPTH, MAX_KEY_LENGTH
 from app.scenario.format.parse_yaml import MAX_YAML_BYTES
@@ -99,8 +99,11 @@ def test_runs_of_numbers_are_written_alike() -> None:
     cases = [[], [5], [207, 704, 705, 706, 711], [1, 3, 5, 7, 9], [0, 1]]
     cases += [sorted(chance.sample(range(40), chance.randint(0, 30))) for _ in range(300)]
     cases += [[chance.randint(-1, 4) for _ in range(chance.randint(0, 9))] for _ in range(300)]
-    for numbers, written in zip(cases, page({"runs": numbers} for numbers in cases), strict=True):
-        assert written == runs(numbers), numbers
+    for language in LANGUAGES:
+        say = translator(language)
+        asked = [{"runs": {"numbers": numbers, "separator": say("list.separator", {})}} for numbers in cases]
+        for numbers, written in zip(cases, page(asked), strict=True):
+            assert written == runs(numbers, say), numbers
 
 
 def test_requests_look_alike() -> None:

@@ -14,8 +14,8 @@ def listed(parts: Sequence[str], translate: Translate) -> str:
     return shown if len(parts) <= MOST_NAMES else translate("list.more", {"shown": shown, "n": len(parts) - MOST_NAMES})
 
 
-def runs(numbers: Iterable[int]) -> str:
-    """[0, 1, 2, 5] -> "0–2, 5", as in static/js/core/i18n.js."""
+def runs(numbers: Iterable[int], translate: Translate) -> str:
+    """[0, 1, 2, 5] -> "0–2, 5", with the comma of the language, as in static/js/core/i18n.js."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and parts[-1][-1] == number - 1:
@@ -25,4 +25,4 @@ def runs(numbers: Iterable[int]) -> str:
         else:
             parts.append([number])
     shown = ["–".join(map(str, part)) for part in parts[:MOST_RUNS]]
-    return ", ".join(shown) + (", …" if len(parts) > MOST_RUNS else "")
+    return translate("list.separator", {}).join([*shown, "…"] if len(parts) > MOST_RUNS else shown)

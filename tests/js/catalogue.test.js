@@ -28,6 +28,46 @@ test('both languages have the same keys and the same placeholders', () => {
   }
 });
 
+/** Numbers that are never 1 where these texts are said, and why. */
+const NEVER_ONE = new Map(
+  Object.entries({
+    'chart.blocks.many': 'a cell of several owners',
+    'chart.blocks.size': 'said where a cell stands for more than one',
+    'chart.pool.groups': 'said of several groups',
+    'config.most_groups': 'the bound of a list',
+    'fault.drafts.unfinished_prefill': 'more than are computed',
+    'fault.response_too_large.moves': 'too many',
+    'fault.rows': 'more than there are rows',
+    'fault.sampled.unfinished_chunk': 'more than are reached',
+    'fault.schema.given_blocks': 'more than are followed',
+    'fault.schema.table_entries': 'too many',
+    'fault.schema.window_with_cp': 'said of several ranks',
+    'gallery.groups': 'said of several groups',
+    'handout.cut.columns': 'more than fit a sheet',
+    'handout.cut.pool': 'more than fit a sheet',
+    'kv.pool.label': 'the null block is one of them',
+    'kv.pool.per': 'said where a square stands for more than one',
+    'picture.groups': 'said of several groups',
+    'plan.requests': 'more than are in sight',
+    'terms.welcome': 'the whole glossary',
+  }),
+);
+/** What the page counts. */
+const COUNTED =
+  'tokens|requests|blocks|rows|steps|slots|groups|columns|drafts|ranks|heads|cells|words|tables|entries|outputs|ids|terms|logits';
+
+test('one is said as one in English', () => {
+  const plural = new RegExp(`\\{(\\w+)\\} (?:[a-z-]+ ){0,2}(?:${COUNTED})\\b`, 'gi');
+  const found = [];
+  for (const [key, text] of Object.entries(en)) {
+    const isTwin = key.endsWith('.one') || en[`${key}.one`] !== undefined;
+    for (const [, name] of text.matchAll(plural))
+      if (!(isTwin && ['n', 'value'].includes(name)) && !/^(limit|step|first|to|from|req_id|names)$/.test(name))
+        found.push(key);
+  }
+  assert.deepEqual([...new Set(found)].sort(), [...NEVER_ONE.keys()].sort());
+});
+
 test('Chinese is Chinese, English is English', () => {
   const same = new Set([
     'language.locale',

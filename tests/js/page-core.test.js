@@ -31,9 +31,10 @@ test('numbers in words', () => {
   assert.equal(groupDigits(847872), '847,872');
   assert.equal(groupDigits(2016), '2016');
   assert.equal(groupDigits(-1234567), '-1,234,567');
-  assert.equal(runs([207, 704, 705, 706, 711]), '207, 704–706, 711');
-  assert.equal(runs([1, 3, 5, 7, 9]), '1, 3, 5, 7, …');
-  assert.equal(runs([]), '');
+  const t = translator({ 'list.separator': '、' });
+  assert.equal(runs([207, 704, 705, 706, 711], t), '207、704–706、711');
+  assert.equal(runs([1, 3, 5, 7, 9], t), '1、3、5、7、…');
+  assert.equal(runs([], t), '');
 });
 
 test('no two requests look the same, and single letters are kept', () => {

@@ -11,7 +11,7 @@ import { MAX_DEPTH, MAX_KEY_LENGTH } from '../../static/js/core/text/text-tree.j
 /** @type {Record<string, (given: any) => any>} */
 const ANSWERS = {
   say: ({ text, one, params }) => translator({ text, ...(one === null ? {} : { 'text.one': one }) })('text', params),
-  runs: (numbers) => runs(numbers),
+  runs: ({ numbers, separator }) => runs(numbers, translator({ 'list.separator': separator })),
   seen: (name) => seen(name),
   identities: (names) => [...identities(names.map((/** @type {string} */ req_id) => ({ req_id }))).entries()],
   limits: () => ({ ...MOST_BYTES, depth: MAX_DEPTH, key: MAX_KEY_LENGTH }),

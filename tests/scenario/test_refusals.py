@@ -242,7 +242,7 @@ REFUSED = [
         one(step({"A": 1}, num_computed_tokens={"A": 1}), prompt_len=1),
         "hit",
         "/steps/0/num_computed_tokens/A",
-        "The prefix-cache hit of A is 1 of 1 tokens; at least one token is always computed, so at most 0 can be a hit.",
+        "The prefix-cache hit of A is 1 of 1 token; at least one token is always computed, so at most 0 can be a hit.",
         [drop("/steps/0/num_computed_tokens/A")],
         id="hit: of a prompt of one token",
     ),

@@ -517,7 +517,7 @@ def test_context_parallel() -> None:
     fault = only_fault(one(context_parallel={"size": 2, "rank": 2}))
     assert (fault.where, sentence(fault)) == (
         "/config/context_parallel/rank",
-        "Rank 2 does not exist: the 2 ranks are 0 to 1.",
+        "Rank 2 does not exist: with 2 ranks the last is 1.",
     )
     fault = only_fault(one(context_parallel={"interleave": 3}, kv_cache_groups=blocks_of(6, 16, 4)))
     assert (fault.where, sentence(fault)) == (

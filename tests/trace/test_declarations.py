@@ -37,6 +37,14 @@ def test_a_stage_says_what_it_did_in_a_step() -> None:
     assert SENTENCES.items() <= trace("worked-example")["steps"][1]["sentences"].items()
 
 
+def test_numbers_are_listed_as_the_language_lists_them() -> None:
+    said = trace("worked-example", "zh")["steps"][1]["sentences"]["slot-mapping"]
+    assert said.endswith("207、704–711")
+    several = trace("two-groups-two-block-sizes", "zh")["steps"][-1]["sentences"]["slot-mapping"]
+    assert "；" in several
+    assert not re.search("[,;] ", several)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_stage_says_something_in_every_language(language: Language) -> None:
     for step in trace("two-groups-drafts-padding-preemption", language)["steps"]:

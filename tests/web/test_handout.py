@@ -388,6 +388,7 @@ def test_the_language_is_the_readers(client: TestClient) -> None:
         assert '<html lang="zh-Hans">' in page.html
         assert "一个解码" in page.text
         assert "idx_mapping" in page.text
+        assert "sort_key：无草稿 · 非 1+K · 数量" in page.text
         assert not re.search(r"\b(Handout|Step|Worksheet|request|Show)\b", page.text)
         assert page.line("slot_mappings")[0] == "207"
     english = handout(client, "?lang=en", **{"accept-language": "zh"})

@@ -29,10 +29,11 @@ def _sentence(step: StepTensors, translate: Translate) -> str:
         real = slots.slot_ids[: step.batch.num_tokens][slots.has_slot].tolist()
         total += len(real)
         if real:
-            parts.append(f"{name} {runs(real)}" if len(names) > 1 else runs(real))
+            slot_ids = runs(real, translate)
+            parts.append(f"{name} {slot_ids}" if len(names) > 1 else slot_ids)
     if total == 0:
         return translate("summary.no_slot", {})
-    return translate("summary.slot_mapping", {"n": total, "slots": "; ".join(parts)})
+    return translate("summary.slot_mapping", {"n": total, "slots": translate("list.of_lists", {}).join(parts)})
 
 
 SLOT_MAPPING = Stage(

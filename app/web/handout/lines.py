@@ -126,7 +126,7 @@ class Selection:
             rest = rest[:-1]
         if rest:
             key = "pool.rest.one" if len(rest) == 1 else "pool.rest"
-            notes.append(self._translate(key, {"n": len(rest), "rows": runs(rest)}))
+            notes.append(self._translate(key, {"n": len(rest), "rows": runs(rest, self._translate)}))
         if len(used) > MAX_ROWS:
             batch = self._reader.spaces.get("idx_mapping", {"values": []})["values"][:MAX_ROWS]
             used = sorted(batch, reverse=True) + [row for row in used if row not in set(batch)]

@@ -67,7 +67,8 @@ class PanelMaker:
             panel.tables += make(axis, entries, lines, panel.title)
         if panel.tables:
             panel.rules = [rule for name in names if (rule := self._reader.rule(name)) is not None]
-            panel.notes += [f"{name}: {self._say(f'{name}.parts')}" for name in names if f"{name}.parts" in catalogue("en")]
+            parts = [name for name in names if f"{name}.parts" in catalogue("en")]
+            panel.notes += [name + self._say("list.colon") + self._say(f"{name}.parts") for name in parts]
             states = (cell.state for table in panel.tables for row in table.rows for cell in row.cells)
             panel.states = sorted({state for state in states if state})
             panel.is_narrow = is_better_beside(panel)

@@ -46,17 +46,18 @@ export function groupDigits(value) {
 /**
  * Runs of consecutive numbers in words a reader can check: [207, 704..711] -> "207, 704–711".
  * @param {ArrayLike<number>} values
+ * @param {Translate} t
  * @param {number} most runs to name before giving up with an ellipsis
  */
-export function runs(values, most = 4) {
+export function runs(values, t, most = 4) {
   /** @type {string[]} */
   const parts = [];
   for (let first = 0; first < values.length; ) {
     let last = first;
     while (last + 1 < values.length && values[last + 1] === values[last] + 1) last += 1;
-    if (parts.length === most) return `${parts.join(', ')}, …`;
+    if (parts.length === most) return [...parts, '…'].join(t('list.separator'));
     parts.push(first === last ? String(values[first]) : `${values[first]}–${values[last]}`);
     first = last + 1;
   }
-  return parts.join(', ');
+  return parts.join(t('list.separator'));
 }

@@ -153,7 +153,9 @@ function pool(tables, view, big, sizes, stage) {
     const rest = all.filter((row) => !used.includes(row));
     const isShort = big && rest.length <= FEW;
     const tail =
-      big && !isShort ? { entries: rest, words: t('pool.rest', { n: rest.length, rows: runs([...rest].reverse()) }) } : null;
+      big && !isShort
+        ? { entries: rest, words: t('pool.rest', { n: rest.length, rows: runs([...rest].reverse(), t) }) }
+        : null;
     const more = { entries: isShort ? all : used, tail, mark, owner: shownOwner, chips: big ? 12 : 6 };
     return html`${rows(table, view, big, stage, more)}${freeStack(view)}`;
   });

@@ -175,7 +175,7 @@ export class Find extends HTMLElement {
   /** Which steps were looked through, where it is not all of them. @param {View} view */
   #searched({ t, numSteps, step }) {
     const known = [...new Set([step.index, ...this.others().map(({ index }) => index)])].sort((a, b) => a - b);
-    return known.length < numSteps ? t('find.searched', { steps: runs(known), n: numSteps }) : nothing;
+    return known.length < numSteps ? t('find.searched', { steps: runs(known, t), n: numSteps }) : nothing;
   }
 }
 
