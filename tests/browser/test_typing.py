@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -381,3 +382,23 @@ def test_the_order_of_a_step_is_said_in_its_cells_and_put_right(page: Page) -> N
     expect(marks).to_have_text(["2.", "1."])
     page.locator("[data-order-rows]").click()
     expect(page.locator("#schedule-details .order-list .one")).to_have_text(["B", "C"])
+
+
+def test_a_long_name_that_the_draft_has_no_longer_leaves_the_board_its_room(page: Page) -> None:
+    name = "r" * 128
+    open_draft(page, json.loads(json.dumps(TWO_ROWS).replace('"B"', f'"{name}"')))
+    open_page(page, "/?draft=test&step=1&stage=batch")
+    field(page, "A", 1).fill("x")
+    field(page, "A", 1).press("Enter")
+    page.locator("[data-request-menu='0']").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    page.locator("[data-rename]").fill("Z")
+    page.locator("[data-rename]").press("Enter")
+    expect(page.locator("pw-schedule tr[data-req=Z]")).to_be_visible()
+    batch = page.locator(".panel.now pw-rows")
+    tag = batch.locator("[data-index='0'] td.req")
+    expect(tag).to_have_text(f"r…{name}")
+    expect(tag.locator(".tag-name")).to_have_attribute("title", name)
+    table, cell = batch.bounding_box(), batch.locator("[data-cell='idx_mapping.0']").bounding_box()
+    assert table and cell
+    assert cell["x"] + cell["width"] < table["x"] + table["width"]

@@ -15,9 +15,14 @@ export function requestClass(view, reqId) {
   return identity ? `rq rq-c${identity.colour} rq-h${identity.hatch}` : '';
 }
 
-/** @param {View} view @param {string | null} reqId */
+/**
+ * A request that the draft has no longer, on a board that is older, has no letter: what its name begins with is one.
+ * @param {View} view @param {string | null} reqId
+ */
 export function letterOf(view, reqId) {
-  return reqId === null ? '' : (view.identities.get(reqId)?.letter ?? seen(reqId));
+  if (reqId === null) return '';
+  const [first, ...rest] = seen(reqId);
+  return view.identities.get(reqId)?.letter ?? (rest.length > 0 ? `${first}…` : first);
 }
 
 /** @param {View} view @param {string | null} reqId */
