@@ -21,7 +21,7 @@ COMPUTED = '''
     @property
     def is_first_in_block(self) -> Tensor:
         """Whether the token opens its block, on the rank that holds it. [num_tokens] bool"""
-        return self.is_local & (self.block_offsets == 0)  # [num_tokens]
+        return self.block_offsets == 0  # [num_tokens]
 '''
 DECLARED = """
         Space(
@@ -29,10 +29,19 @@ DECLARED = """
             ("group", "flat_token_idx"),
             "bool",
             "flag",
-            [Case("is_first_in_block", "block_offsets[group, flat_token_idx] == 0")],
+            [
+                Case(
+                    "not_local",
+                    when="dcp_size > 1 and not is_local[flat_token_idx]",
+                    inputs=("is_local[flat_token_idx]",),
+                    source=_LOCAL_ONLY,
+                    state="not_local",
+                ),
+                Case("is_first_in_block", "block_offsets[group, flat_token_idx] == 0"),
+            ],
             Source(GroupSlots.is_first_in_block.fget, ("return self",)),
             None,
-            values=lambda step: [array(slots.is_first_in_block) for slots in step.slots],
+            values=lambda step: [masked(slots.is_first_in_block, ~slots.is_local) for slots in step.slots],
         ),
 """
 SPACE_TEXTS = {
@@ -111,6 +120,7 @@ from app.settings import Settings
 with TestClient(create_app(Settings(links=False)), headers={"Accept": "text/html, */*"}) as client:
     paths = ("/?lang=xx", "/handout?lang=xx", "/handout?answers=0", "/nowhere?lang=xx", "/")
     example = client.get("/api/examples/worked-example").json()
+    one_rank = client.get("/api/examples/context-parallel-rank-1-of-2").json()
     answers = {
         "languages": LANGUAGES,
         "pages": {path: [(answer := client.get(path)).status_code, answer.text] for path in paths},
@@ -119,6 +129,7 @@ with TestClient(create_app(Settings(links=False)), headers={"Accept": "text/html
         "glossary_xx": client.get("/api/glossary?lang=xx").json()["terms"],
         "examples_xx": client.get("/api/examples?lang=xx").json(),
         "step": client.post("/api/trace?first=1", json=example).json()["steps"][0],
+        "step_of_rank": client.post("/api/trace?first=0&last=0", json=one_rank).json()["steps"][0],
         "step_xx": client.post("/api/trace?first=1&lang=xx", json=example).json()["steps"][0],
         "fault_xx": client.post("/api/trace?lang=xx", json={}).json()["errors"][0]["message"],
     }
@@ -170,6 +181,11 @@ def insert(path: Path, after: str, text: str) -> None:
 def test_a_tensor(answers: dict[str, Any]) -> None:
     """B's token is at offset 15; A's eight are at offsets 0 to 7."""
     assert answers["step"]["spaces"]["is_first_in_block"]["values"] == [[False, True, *[False] * 7]]
+    spaces = answers["step_of_rank"]["spaces"]
+    is_local, offsets = spaces["is_local"]["values"], spaces["block_offsets"]["values"][0]
+    of_rank = spaces["is_first_in_block"]["values"][0]
+    assert of_rank == [offset == 0 if here else None for here, offset in zip(is_local, offsets, strict=True)]
+    assert {True, False, None} == set(of_rank), "tokens of other ranks are not this one's to tell"
     assert answers["schema"]["spaces"]["is_first_in_block"]["stage"] == "slot-mapping"
     assert "is_first_in_block" in {term["term"] for term in answers["glossary"]}
     key, worksheet = (answers["pages"][path][1] for path in ("/handout?lang=xx", "/handout?answers=0"))
