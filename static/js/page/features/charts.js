@@ -22,6 +22,8 @@ export class ChartsControl {
     this.shown = null;
     /** @type {{charts?: number, under?: number} | null} of the entry of the history that we are at */
     this.entry = history.state;
+    /** The entry that is being left: going back takes a moment, in which it is still the present one. @type {number | null} */
+    this.closing = null;
     /** Where the page was when the charts, which are below the board, were opened. */
     this.from = 0;
     button.addEventListener('click', () => (this.isOpen ? this.close() : this.open()));
@@ -48,8 +50,11 @@ export class ChartsControl {
   }
 
   close() {
-    if (history.state?.charts) history.back();
-    else this.#hide();
+    const entry = history.state?.charts;
+    if (!entry) return this.#hide();
+    if (entry === this.closing) return; // once more would leave the page
+    this.closing = entry;
+    history.back();
   }
 
   /** @param {import('../../ui/view.js').View} view */
@@ -79,6 +84,7 @@ export class ChartsControl {
   #travelled(event) {
     const [from, to] = [this.entry, event.state];
     this.entry = to;
+    this.closing = null;
     const isToggle = (from?.charts ?? NaN) === to?.under || (to?.charts ?? NaN) === from?.under;
     if (isToggle) event.stopImmediatePropagation();
     if (Boolean(to?.charts) !== this.isOpen) {

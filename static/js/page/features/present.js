@@ -49,10 +49,7 @@ export class Presenter {
     this.t = t;
     this.root = root;
     this.button = /** @type {HTMLElement | null} */ (document.querySelector('[data-present]'));
-    this.button?.addEventListener('click', () => {
-      history.pushState(history.state, '', location.href); // "back" leaves the talk, not the page
-      bench.show('present');
-    });
+    this.button?.addEventListener('click', () => this.#enter());
     /** @type {import('../../ui/messages.js').Handlers<import('../../ui/messages.js').TalkMessages>} */
     const handlers = { talk: (wish) => this.#do(wish) };
     hear(document, handlers);
@@ -64,6 +61,12 @@ export class Presenter {
 
   get #is() {
     return this.bench.mode === 'present';
+  }
+
+  #enter() {
+    if (this.#is) return; // pressed twice before it was drawn
+    history.pushState(null, '', location.href); // "back" leaves the talk, not the page; what the entry below opened is its own
+    this.bench.show('present');
   }
 
   /**
