@@ -7,6 +7,7 @@
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
 import { find } from '../../core/find/find.js';
 import { runs } from '../../core/i18n.js';
+import { closeBeside } from '../backdrop.js';
 import { requestTag } from '../tag.js';
 import { say } from '../view.js';
 
@@ -136,7 +137,7 @@ export class Find extends HTMLElement {
       html`<button type="button" class="btn" data-find aria-haspopup="dialog" aria-keyshortcuts="/ Control+K"
         title=${t('find.label')} @click=${() => this.start()}>${t('find.title')}<kbd aria-hidden="true">/</kbd></button>
         <dialog class="palette" aria-label=${t('find.label')}
-          @click=${(/** @type {Event} */ event) => event.target === event.currentTarget && /** @type {HTMLDialogElement} */ (event.target).close()}>
+          @click=${closeBeside}>
           <div class="ask">
             <input type="text" role="combobox" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="go"
               maxlength="200" placeholder=${t('find.placeholder')} aria-label=${t('find.label')} aria-autocomplete="list"

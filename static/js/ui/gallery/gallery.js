@@ -7,6 +7,7 @@
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
 import { groupsOf, matches, namesOf, textsOf } from '../../core/gallery.js';
+import { closeBeside } from '../backdrop.js';
 import { exampleGroups } from './examples.js';
 import { ownSections } from './own.js';
 import { say } from '../view.js';
@@ -48,7 +49,7 @@ export class Gallery extends HTMLElement {
   connectedCallback() {
     this.addEventListener('click', (event) => {
       const target = event.target instanceof Element ? event.target : null;
-      if (target instanceof HTMLDialogElement) return target.close();
+      if (target instanceof HTMLDialogElement) return closeBeside(event);
       const link = target?.closest('a[data-entry]');
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // to another tab or window
       event.preventDefault();

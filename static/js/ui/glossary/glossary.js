@@ -6,6 +6,7 @@
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
 import { groupsOf, searchTerms, sentencePieces } from '../../core/glossary.js';
+import { closeBeside } from '../backdrop.js';
 import { accentOf, named } from '../names.js';
 import { termButton } from './terms.js';
 import { say } from '../view.js';
@@ -49,7 +50,7 @@ export class Glossary extends HTMLElement {
       if (link instanceof HTMLElement && link.dataset.term) {
         event.stopPropagation();
         this.#go(link.dataset.term);
-      } else if (target instanceof HTMLDialogElement) target.close();
+      } else closeBeside(event);
     });
     this.addEventListener('keydown', (event) => this.#key(event));
     this.addEventListener('focusin', ({ target }) => {

@@ -4,6 +4,7 @@
  * Everything in it can be copied by a button, and read without one.
  */
 import { html, nothing, render } from '../../../vendor/lit-html/lit-html.js';
+import { closeBeside } from '../backdrop.js';
 import { shows } from '../field.js';
 import { say } from '../view.js';
 
@@ -72,7 +73,7 @@ export class Share extends HTMLElement {
     const { t } = shared;
     render(
       html`<dialog class="share" aria-labelledby="share-title"
-        @click=${(/** @type {Event} */ event) => event.target instanceof HTMLDialogElement && event.target.close()}>
+        @click=${closeBeside}>
         <div class="inside">
         <header><h2 id="share-title">${t('share.title')}</h2><form method="dialog"><button class="btn" data-close
           aria-label=${t('help.close')}>×</button></form></header>
