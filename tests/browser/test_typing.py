@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.scenarios import choose_example
 from tests.browser.slowly import TRACE, no_answers, no_frames, slow_down
 from tests.browser.test_editor import EDGE_STEP, detail, expect_grid, expect_settled, grid
 from tests.browser.test_schedule_entry import field, open_draft, open_page
@@ -357,6 +358,49 @@ def test_a_reload_in_the_middle_of_typing_shows_what_was_typed(page: Page, start
     page.reload()
     page.get_by_role("button", name="Config", exact=True).click()
     expect(page.locator("#field-config-max_num_reqs")).to_have_value("5")
+
+
+@pytest.mark.parametrize("keys", [["6"], ["6", "Enter"]])
+def test_what_was_typed_when_the_history_was_travelled_is_there_on_return(page: Page, keys: list[str]) -> None:
+    def type_6_and_travel(row: int, step: int, by: int) -> None:
+        select_all(page.locator(f'pw-schedule input[data-row="{row}"][data-step="{step}"]'))
+        with no_frames(page):
+            for key in keys:
+                page.keyboard.press(key)
+            page.evaluate("by => history.go(by)", by)
+
+    # A draft: its link in the address is that of before.
+    open_draft(page, TWO_ROWS)
+    choose_example(page, "a-prefix-hit")
+    expect(page).to_have_url(re.compile("example=a-prefix-hit"))
+    page.go_back()
+    expect(field(page, "A", 1)).to_have_value("8")
+    expect_settled(page)
+    type_6_and_travel(1, 1, 1)
+    expect(page).to_have_url(re.compile("example=a-prefix-hit"))
+    expect_settled(page)
+    page.go_back()
+    expect(field(page, "A", 1)).to_have_value("6")
+    expect(page).to_have_url(re.compile("s=.*draft=test"))
+    expect(page.locator("[data-notice]")).to_have_count(0)
+
+    # An example: of the draft that is made of it no address tells.
+    page.go_forward()
+    expect(page).to_have_url(re.compile("example=a-prefix-hit"))
+    expect_settled(page)
+    box = page.locator('pw-schedule input[data-row="1"][data-step="0"]')
+    expect(box).to_have_value("8")
+    type_6_and_travel(1, 0, -1)
+    expect(page).to_have_url(re.compile("draft=test"))
+    expect_settled(page)
+    page.go_forward()
+    expect(page).not_to_have_url(re.compile("draft=test"))
+    expect(page).to_have_url(re.compile("draft="))
+    expect(box).to_have_value("6")
+    expect(page.locator("[data-notice]")).to_have_count(0)
+    page.go_back()
+    expect(page).to_have_url(re.compile("draft=test"))
+    expect(field(page, "A", 1)).to_have_value("6")
 
 
 def test_the_order_of_a_step_is_said_in_its_cells_and_put_right(page: Page) -> None:

@@ -149,6 +149,21 @@ test('what was late for one entry is not written into another', () => {
   assert.equal(host.location.search, '?example=x&step=1');
 });
 
+test('an entry that was left a moment too early is put right on return, once', () => {
+  const { host } = browser('?s=A');
+  const bar = new AddressBar(host);
+  bar.adopt(A);
+  host.location.search = '?example=x';
+  assert.equal(bar.travelled(), true);
+  bar.leaveBehind('/?s=A', '?draft=B', B);
+  host.location.search = '?s=A';
+  assert.equal(bar.travelled(), true);
+  assert.deepEqual([host.location.search, bar.url], ['?draft=B', '/?draft=B']);
+  host.location.search = '?s=A'; // another entry of the same address
+  assert.equal(bar.travelled(), true);
+  assert.equal(host.location.search, '?s=A');
+});
+
 test('a short link has a path of its own, and leaving it is leaving that path', () => {
   const { host } = browser('?step=1');
   host.location.pathname = '/s/abc';

@@ -25,6 +25,8 @@ export class AddressBar {
   #late = null;
   /** What the bar showed before, the last one last. @type {string[]} */
   #recent = [];
+  /** What entries that were left ought to show, by what they do show. @type {Map<string, string>} */
+  #behind = new Map();
   #credit = AT_ONCE;
   #credited = 0;
 
@@ -64,7 +66,26 @@ export class AddressBar {
     this.#scenario = null;
     this.#recent = [];
     this.#forget(); // it was about another entry
+    this.#catchUpBehind();
     return true;
+  }
+
+  /**
+   * An entry that the reader travelled away from was to show something else, and can be given that only once we are back.
+   * @param {string} shown  path and query of that entry
+   * @param {string} search @param {import('../state/workbench.js').Origin} origin
+   */
+  leaveBehind(shown, search, origin) {
+    this.#behind.set(shown, this.pathOf(origin) + search);
+  }
+
+  #catchUpBehind() {
+    const { history } = this.host;
+    const url = this.#behind.get(this.url);
+    if (url === undefined) return;
+    this.#behind.delete(this.url);
+    history.replaceState(history.state, '', url);
+    this.url = url;
   }
 
   /** @param {string} search  the query, with its question mark @param {import('../state/workbench.js').Origin} origin */

@@ -6,7 +6,7 @@
  * In: the address, what the server embedded, the kept drafts. Out: openings for the workbench, and what is said of names
  * that lead nowhere.
  */
-import { parseAddress } from '../../core/address/address.js';
+import { formatAddress, parseAddress } from '../../core/address/address.js';
 import { LinkError } from '../../core/address/link.js';
 import * as drafts from '../state/drafts.js';
 import { brokenLink, findLink } from './link-entrance.js';
@@ -40,7 +40,10 @@ export class Entrances {
     this.boot = boot;
     this.bar = bar;
     addEventListener('popstate', () => {
-      if (bar.travelled()) this.openAddress();
+      const before = bar.url;
+      if (!bar.travelled()) return;
+      this.#leave(before);
+      this.openAddress();
     });
     this.#watchDrafts();
   }
@@ -93,6 +96,23 @@ export class Entrances {
       if (this.bench.origin.kind === 'draft') this.bench.keep();
     };
     return this.bench.open({ find, arrived });
+  }
+
+  /**
+   * What was being typed when the reader travelled away, or was not drawn yet, is in a draft that the entry left behind does
+   * not name, or not as it is now. Back there, it does.
+   * @param {string} url  path and query of that entry
+   */
+  #leave(url) {
+    const { bench } = this;
+    const isThere = !bench.elsewhere; // what is open is what that entry names
+    bench.leave(false);
+    const { origin } = bench;
+    if (origin.kind !== 'draft' || !isThere) return;
+    const named = this.#parse(/\?.*/.exec(url)?.[0] ?? '');
+    const isNamed = named.draft === origin.name && (named.s === null || named.s === bench.link);
+    if (isNamed) return;
+    this.bar.leaveBehind(url, formatAddress({ ...named, s: null, example: null, draft: origin.name }), origin);
   }
 
   /** Opens what the address names; whatever of it cannot be had is said. */
