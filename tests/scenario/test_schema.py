@@ -324,7 +324,8 @@ def test_no_object(document: Any, given: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "given"), [(2, "2"), (0, "0"), ("1", '"1"'), (1.0, "1.0"), (True, "true"), (None, "null")]
+    ("version", "given"),
+    [(2, "2"), (0, "0"), ("1", '"1"'), (1.0, "1.0"), (True, "true"), (None, "null"), (10**30, "1" + 30 * "0")],
 )
 def test_version(version: Any, given: str) -> None:
     fault = only_fault(worked(version=version))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from app.i18n import translate
 from tests.scenario.faults import worked
 from tests.scenario.test_parse_yaml import WORKED
 
@@ -62,3 +63,10 @@ def test_more_than_is_read_is_refused(client: TestClient) -> None:
     assert answer.status_code == 413
     assert answer.json()["errors"][0]["code"] == "body_too_large"
     assert answer.json()["errors"][0]["params"]["limit"] == 262_144
+
+
+@pytest.mark.parametrize("body", ["[" * 2000, "{" * 2000, "- " * 2000])
+def test_what_is_nested_too_deep_is_said_in_our_words(client: TestClient, body: str) -> None:
+    """Also where the reader gives up before we do: libyaml at 1000 levels that nothing closes."""
+    answer = client.post("/api/trace?lang=zh", content=body, headers={"content-type": "application/yaml"})
+    assert answer.json()["errors"][0]["message"] == translate("zh", "fault.bad_yaml.depth", {"limit": 64})

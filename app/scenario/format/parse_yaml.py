@@ -28,6 +28,7 @@ _WORDS = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_TOO_DEEP = re.compile("maximum nesting")
 _BREAK = re.compile("\r\n?|\n")
 
 # what PyYAML or libyaml say -> the key of our sentence; the first that is found in it
@@ -63,8 +64,10 @@ def parse_yaml(body: bytes) -> Any:
     try:
         document = _Reader(text).document()
     except yaml.MarkedYAMLError as error:
+        if _TOO_DEEP.search(str(error.problem)):  # libyaml reads ahead, and gives up before we do
+            raise _unreadable("depth", limit=MAX_DEPTH) from None
         raise _syntax(error, text) from None
-    except (yaml.YAMLError, ValueError) as error:  # escapes that name no character
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # escapes that name no character
         raise _unreadable_at("syntax", text, 0, problem=str(error).partition("\n")[0]) from None
     refuse_text_faults(document)
     return document

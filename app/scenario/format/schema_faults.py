@@ -55,7 +55,7 @@ def schema_fault(detail: ErrorDetails, document: Any) -> Fault:
     if detail["type"] == "extra_forbidden":
         return _unknown_key(path, document, params)
     message = _MESSAGES.get(detail["type"], "other")
-    if path == ("version",) and message == "choice":
+    if path == ("version",) and message in ("choice", "other"):  # other: no number of 64 bits
         message = "version"
     if message == "integer" and _is_ids_or_count(path):
         message = "ids_or_count"
