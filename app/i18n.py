@@ -24,7 +24,10 @@ LANGUAGES: tuple[Language, ...] = (
     DEFAULT_LANGUAGE,
     *sorted(path.stem for path in _LOCALES.glob("*.json") if path.stem != DEFAULT_LANGUAGE),
 )
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+# What is written from right to left (blocks of Unicode that are so as a whole), and controls that turn the order.
+_TURNS = re.compile(
+    "[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::([^|{}]+)\|([^|{}]+))?\}")
 
 
@@ -41,23 +44,44 @@ def group_digits(value: int) -> str:
 
 
 def translate(language: Language, key: str, params: Mapping[str, Any]) -> str:
-    """The sentence of a key with its placeholders filled in; whole numbers get separators.
+    """The sentence of a key with its placeholders filled in.
 
     A key with a `.one` twin uses it where the parameter `n`, or the number `value`, is 1, as in static/js/core/i18n.js.
     """
+    sentences = catalogue(language)
+    is_one = 1 in (params.get("n"), params.get("value"))
+    return fill(sentences.get(f"{key}.one", sentences[key]) if is_one else sentences[key], params)
 
-    def fill(match: re.Match[str]) -> str:
+
+def fill(sentence: str, params: Mapping[str, Any]) -> str:
+    """A sentence with its placeholders filled in; whole numbers get separators, and no name turns the order around it."""
+
+    def value_of(match: re.Match[str]) -> str:
         if match[1] not in params:
             return match[0]
         value = params[match[1]]
         text = "?" if value is None else group_digits(value) if type(value) is int else str(value)
-        if _RIGHT_TO_LEFT.search(text):
-            text = f"\u2068{text}\u2069"  # a name written from right to left keeps its direction to itself
+        if _TURNS.search(text):
+            text = f"\u2068{_closed(text)}\u2069"
         return f"{text} {match[2] if value == 1 else match[3]}" if match[2] else text
 
-    sentences = catalogue(language)
-    is_one = 1 in (params.get("n"), params.get("value"))
-    return _PLACEHOLDER.sub(fill, sentences.get(f"{key}.one", sentences[key]) if is_one else sentences[key])
+    return _PLACEHOLDER.sub(value_of, sentence)
+
+
+def _closed(text: str) -> str:
+    """Embeddings end with the isolate around them; what begins or ends an isolate without its other end is spelt out."""
+    open_ones: list[int] = []
+    alone = set()
+    for place, character in enumerate(text):
+        if character in "\u2066\u2067\u2068":
+            open_ones.append(place)
+        elif character == "\u2069":
+            if open_ones:
+                open_ones.pop()
+            else:
+                alone.add(place)
+    alone.update(open_ones)
+    return "".join(f"\\u{ord(one):04x}" if place in alone else one for place, one in enumerate(text))
 
 
 def translator(language: Language) -> Translate:

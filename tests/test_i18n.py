@@ -1,12 +1,14 @@
 """Sentences: placeholders, the word that goes with a number, and one word for each thing."""
 
 import re
+import sys
+import unicodedata
 from collections.abc import Iterator
 
 import pytest
 
 from app.examples import examples
-from app.i18n import LANGUAGES, Language, catalogue, translate
+from app.i18n import LANGUAGES, Language, catalogue, fill, translate
 
 NUMBERS = {"step": 3, "num_tokens": 70, "over": 6, "limit": 64}
 
@@ -70,6 +72,29 @@ def test_a_name_from_right_to_left_leaves_the_sentence_in_order() -> None:
     said = translate("en", "fault.unknown_req_id", {"step": 2, "req_id": "שלום"})
     assert "\u2068שלום\u2069" in said
     assert "\u2068" not in translate("en", "fault.unknown_req_id", {"step": 2, "req_id": "名 A"})
+
+
+def test_whatever_can_turn_the_order_is_kept_to_itself() -> None:
+    kinds = {"R", "AL", "AN", "LRE", "RLE", "LRO", "RLO", "PDF"}
+    turning = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.bidirectional(chr(code)) in kinds]
+    assert "\U0001e900" in turning  # Adlam
+    assert "\u202e" in turning  # "override": all that follows from right to left
+    for character in [*turning, "\u200e"]:
+        assert fill("{name}, 2", {"name": f"A{character}"}) == f"\u2068A{character}\u2069, 2"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("A\u2069B", r"A\u2069B"),  # would end our isolate, and leave the rest of it to the sentence
+        ("\u2067A", r"\u2067A"),  # would take our end for its own
+        ("\u2066A\u2069", "\u2066A\u2069"),
+        ("\u2069\u2068\u202e\u2067A\u2069", "\\u2069\\u2068\u202e\u2067A\u2069"),
+    ],
+)
+def test_no_end_of_an_isolate_stands_alone(name: str, shown: str) -> None:
+    """The same in tests/js/page-core.test.js."""
+    assert fill("{name}, 2", {"name": name}) == f"\u2068{shown}\u2069, 2"
 
 
 def test_a_number_with_its_word_is_written_in_one_way() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from starlette.datastructures import QueryParams
 
-from app.i18n import LANGUAGES, catalogue, translate, translator
+from app.i18n import LANGUAGES, catalogue, fill, translate, translator
 from app.scenario.format.outline import has_outline
 from app.scenario.format.parse import MAX_BODY_BYTES, MAX_DEPTH, MAX_KEY_LENGTH
 from app.scenario.format.parse_yaml import MAX_YAML_BYTES
@@ -92,6 +92,16 @@ def test_every_sentence_is_filled_in_alike() -> None:
     )
     for (language, key, params), said in zip(cases, page(asked), strict=True):
         assert said == translate(language, key, params), (key, params)
+
+
+def test_every_name_that_turns_the_order_is_kept_to_itself_alike() -> None:
+    chance = random.Random(5)
+    turning = "A1 \u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2069ש\U0001e900😀"
+    names = ["".join(chance.choices(turning, k=chance.randint(1, 8))) for _ in range(500)]
+    for first, end in ((0x580, 0x920), (0x2000, 0x2070), (0xFB00, 0xFF00), (0x107F0, 0x11010), (0x1E7F0, 0x1F010)):
+        names += [f"{chr(code)}1" for code in range(first, end)]
+    said = page({"say": {"text": "{name}, 2", "one": None, "params": {"name": name}}} for name in names)
+    assert [name for name, one in zip(names, said, strict=True) if one != fill("{name}, 2", {"name": name})] == []
 
 
 def test_runs_of_numbers_are_written_alike() -> None:

@@ -27,6 +27,23 @@ test('messages fill in their numbers', () => {
   assert.equal(t('missing'), 'missing');
 });
 
+test('a name that can turn the order keeps that to itself', () => {
+  // The same in tests/test_i18n.py.
+  const t = translator({ text: '{name}, 2' });
+  const names = {
+    '\u05e9': '\u05e9',
+    '\u{1e900}': '\u{1e900}',
+    'A\u202eB': 'A\u202eB',
+    'A\u200f': 'A\u200f',
+    'A\u2069B': 'A\\u2069B',
+    '\u2067A': '\\u2067A',
+    '\u2066A\u2069': '\u2066A\u2069',
+    '\u2069\u2068\u202e\u2067A\u2069': '\\u2069\\u2068\u202e\u2067A\u2069',
+  };
+  for (const [name, shown] of Object.entries(names)) assert.equal(t('text', { name }), `\u2068${shown}\u2069, 2`);
+  for (const name of ['A', '名 1', '😀']) assert.equal(t('text', { name }), `${name}, 2`);
+});
+
 test('numbers in words', () => {
   assert.equal(groupDigits(847872), '847,872');
   assert.equal(groupDigits(2016), '2016');

@@ -28,9 +28,26 @@ function readable(value) {
   return typeof value === 'number' ? groupDigits(value) : isolated(String(value));
 }
 
-/** A name written from right to left keeps its direction to itself. @param {string} text */
+/** What is written from right to left (blocks of Unicode that are so as a whole), and controls that turn the order. */
+const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** A name that can turn the order of what is around it keeps that to itself. @param {string} text */
 function isolated(text) {
-  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
+  return TURNS.test(text) ? `\u2068${closed(text)}\u2069` : text;
+}
+
+/** Embeddings end with the isolate around them; what begins or ends an isolate without its other end is spelt out. @param {string} text */
+function closed(text) {
+  const characters = [...text];
+  /** @type {number[]} */
+  const open = [];
+  const alone = new Set();
+  for (const [place, character] of characters.entries()) {
+    if (/[\u2066-\u2068]/.test(character)) open.push(place);
+    else if (character === '\u2069' && open.pop() === undefined) alone.add(place);
+  }
+  for (const place of open) alone.add(place);
+  return characters.map((one, place) => (alone.has(place) ? `\\u${one.charCodeAt(0).toString(16)}` : one)).join('');
 }
 
 /**
