@@ -13,7 +13,7 @@ from tests.browser.board import more_tools, open_board
 TWICE = "button => { button.click(); button.click(); }"
 
 
-@pytest.mark.parametrize("button", ["#more-tools [data-charts]", "pw-charts [data-close-charts]"])
+@pytest.mark.parametrize("button", [".masthead [data-charts]", "pw-charts [data-close-charts]"])
 def test_closing_the_charts_twice_closes_them_once(page: Page, button: str) -> None:
     page.goto("/healthz")  # where one "back" too many would lead
     open_board(page, "/?example=worked-example&step=1")
