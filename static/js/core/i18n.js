@@ -29,7 +29,8 @@ function readable(value) {
 }
 
 /** What is written from right to left (blocks of Unicode that are so as a whole), and controls that turn the order. */
-const TURNS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const TURNS =
+  /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** A name that can turn the order of what is around it keeps that to itself. @param {string} text */
 function isolated(text) {
