@@ -25,7 +25,7 @@ GROUPS = {
     "tests/examples/": "The gallery: every number that a text of it says, computed.",
 }
 COMMENT = {
-    ".js": re.compile(r"\A(?:// @ts-check\n)?(?:/\*\*?\s*(.*?)\*/|((?://[^\n]*\n)+))", re.DOTALL),
+    ".js": re.compile(r"\A(?:// @ts-check\n)?(?:/\*\*?\s*(.*?)\*/|((?://(?! @ts-check)[^\n]*\n)+))", re.DOTALL),
     ".css": re.compile(r"/\*\s*(.*?)\*/", re.DOTALL),
     ".html": re.compile(r"\{#-?\s*(.*?)-?#\}", re.DOTALL),
     ".sh": re.compile(r"^#(?!!)\s*(.*?)\n(?!#)", re.DOTALL | re.MULTILINE),

@@ -30,13 +30,7 @@ DECLARED = """
             "bool",
             "flag",
             [
-                Case(
-                    "not_local",
-                    when="dcp_size > 1 and not is_local[flat_token_idx]",
-                    inputs=("is_local[flat_token_idx]",),
-                    source=_LOCAL_ONLY,
-                    state="not_local",
-                ),
+                _NOT_LOCAL,
                 Case("is_first_in_block", "block_offsets[group, flat_token_idx] == 0"),
             ],
             Source(GroupSlots.is_first_in_block.fget, ("return self",)),

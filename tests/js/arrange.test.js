@@ -1,4 +1,5 @@
 // @ts-check
+/** Requests and steps are renamed, moved, copied, put in and taken out, and what else names them follows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as arrange from '../../static/js/core/scenario/arrange.js';

@@ -1,4 +1,5 @@
 // @ts-check
+/** Blocks of cells to and from a spreadsheet: what is copied, and what a paste makes of the schedule. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clearBlock, copyBlock, pasteBlock, readBlock } from '../../static/js/core/scenario/clipboard.js';

@@ -1,4 +1,5 @@
 // @ts-check
+/** Details of a step and of a request as they are typed: counts, ids, groups of blocks, prompts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as details from '../../static/js/core/scenario/details.js';

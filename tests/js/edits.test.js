@@ -1,4 +1,5 @@
 // @ts-check
+/** Edits of a scenario: counts in their order, requests and steps that are new or gone, and a draft that stays as it was. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as edits from '../../static/js/core/scenario/edits.js';

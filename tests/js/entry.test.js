@@ -1,4 +1,5 @@
 // @ts-check
+/** What is typed into a cell, and what it comes to: a count, a mark, nothing, or no entry at all. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toDraft, scheduled } from '../../static/js/core/scenario/edits.js';

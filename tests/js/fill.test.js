@@ -1,4 +1,5 @@
 // @ts-check
+/** A request that is run by itself: within the budget, the pool and the model, chunk by chunk. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scheduled, toDraft } from '../../static/js/core/scenario/edits.js';

@@ -1,4 +1,5 @@
 // @ts-check
+/** The find box without its box: what a question is about, and in which order it is answered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseQuery } from '../../static/js/core/find/query.js';

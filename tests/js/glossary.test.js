@@ -1,4 +1,5 @@
 // @ts-check
+/** Terms: found by any of their names, ordered by theme, and linked where a sentence names one. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

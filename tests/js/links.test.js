@@ -1,4 +1,5 @@
 // @ts-check
+/** How a cell follows from others, in the worked example: formulas, the walk, links both ways, and what they cost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explain } from '../../static/js/core/trace/explain.js';

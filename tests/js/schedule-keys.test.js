@@ -1,4 +1,5 @@
 // @ts-check
+/** What each key does in the schedule, by what has the keyboard. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionOf } from '../../static/js/ui/schedule/keys.js';

@@ -1,4 +1,5 @@
 // @ts-check
+/** The stop points of a talk: which there are, and the ones beside each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAddress, parseAddress, stepRange } from '../../static/js/core/address/address.js';

@@ -19,6 +19,14 @@ _TOKEN_ROW = "idx_mapping[token_batch_idx[flat_token_idx]]"
 _BLOCK = f"block_tables[group, {_TOKEN_ROW}, block_indices[group, flat_token_idx]]"
 _SLOT = "block_numbers[group, flat_token_idx_padded] * block_size[group] + block_offsets[group, flat_token_idx_padded]"
 _LOCAL_ONLY = Source(compute_local_slot_mapping, ("is_local = ", "torch.where(is_local"))
+# What a token of another rank has no value of here.
+_NOT_LOCAL = Case(
+    "not_local",
+    when="dcp_size > 1 and not is_local[flat_token_idx]",
+    inputs=("is_local[flat_token_idx]",),
+    source=_LOCAL_ONLY,
+    state="not_local",
+)
 
 
 def _sentence(step: StepTensors, translate: Translate) -> str:
@@ -81,13 +89,7 @@ SLOT_MAPPING = Stage(
             "index",
             [
                 Case("block_offsets", f"{_POSITION} % block_size[group]", when="dcp_size == 1"),
-                Case(
-                    "not_local",
-                    when="not is_local[flat_token_idx]",
-                    inputs=("is_local[flat_token_idx]",),
-                    source=_LOCAL_ONLY,
-                    state="not_local",
-                ),
+                _NOT_LOCAL,
                 Case(
                     "block_offsets.parallel",
                     f"{_POSITION} % (block_size[group] * dcp_size) // (dcp_interleave * dcp_size) * dcp_interleave"
@@ -107,13 +109,7 @@ SLOT_MAPPING = Stage(
             "int64",
             "id",
             [
-                Case(
-                    "not_local",
-                    when="dcp_size > 1 and not is_local[flat_token_idx]",
-                    inputs=("is_local[flat_token_idx]",),
-                    source=_LOCAL_ONLY,
-                    state="not_local",
-                ),
+                _NOT_LOCAL,
                 Case(
                     "block_numbers.missing",
                     when=f"block_indices[group, flat_token_idx] >= num_blocks[group, {_TOKEN_ROW}]",

@@ -11,6 +11,7 @@ import { isSame } from '../../core/scenario/same.js';
 import { parseCellKey } from '../../core/trace/trace.js';
 import { Course } from './course.js';
 import * as drafts from './drafts.js';
+import { Notices } from './notices.js';
 import { prepare, wrongEntries } from './opening.js';
 import { PresentLink } from '../address/present-link.js';
 import { Trace } from './traces.js';
@@ -46,10 +47,7 @@ export class Workbench {
   #isControl = false;
   /** @type {Fault[]} */
   #faults = [];
-  /** @type {Notice[]} */
-  #notices = [];
-  /** What a notice can have tried again, by its kind. @type {Map<string, () => unknown>} */
-  #again = new Map();
+  #notices = new Notices();
   /** What is being opened; what is open stays until it is there. @type {Opening | null} */
   #opening = null;
   /** Whether a scenario was ever opened. */
@@ -136,7 +134,7 @@ export class Workbench {
 
   /** @returns {readonly Notice[]} */
   get notices() {
-    return this.#notices;
+    return this.#notices.all;
   }
 
   get opened() {
@@ -206,8 +204,8 @@ export class Workbench {
     this.#faults = faultsOf(scenario, faults);
     this.#pin = found.place?.pin ? parseCellKey(found.place.pin) : null;
     this.#looks = { hover: null, focus: null };
-    this.#again.clear();
-    this.#notices = [...this.#notices.filter(({ kind }) => kind === 'storage'), ...(found.notices ?? [])];
+    this.#notices.begin('storage');
+    this.#notices.sayAll(found.notices ?? []);
     this.course.show(trace, { step, stage: found.place?.stage ?? this.schema.firstStage });
     this.#isOpened = true;
     this.#isElsewhere = false;
@@ -220,13 +218,13 @@ export class Workbench {
   #arrived() {
     if (this.course.board.scenario === this.#draft) this.#faults = [];
     if (this.#looks.focus?.step !== this.index) this.#looks = { hover: null, focus: null };
-    if (!this.#isElsewhere) this.#dropNotice('offline');
+    if (!this.#isElsewhere) this.#notices.drop('offline');
     this.#ahead();
   }
 
   /** @param {Problem} problem @param {boolean} isDraft */
   #refused(problem, isDraft) {
-    this.#dropNotice('offline');
+    this.#notices.drop('offline');
     if (isDraft) this.#faults = faultsOf(this.#draft, problem.reasons);
     else this.notice('refused', problem.reasons[0].message);
   }
@@ -240,7 +238,7 @@ export class Workbench {
 
   /** Once more what failed. @param {string} kind  of the notice that says so */
   async retry(kind) {
-    const again = this.#again.get(kind);
+    const again = this.#notices.again(kind);
     this.dismiss(kind);
     await again?.();
   }
@@ -368,7 +366,7 @@ export class Workbench {
     this.#isElsewhere = false;
     this.#draft = next;
     if (this.#origin.kind !== 'draft') this.#origin = { kind: 'draft', name: drafts.newId() };
-    for (const kind of ['draft', 'elsewhere', 'ignored', 'link', 'step']) this.#dropNotice(kind);
+    this.#notices.drop('draft', 'elsewhere', 'ignored', 'link', 'step');
     drafts.keepSoon(this.#origin.name, next, (kept) => this.#kept(kept));
     const wasThere = this.pinned() !== null;
     const isRun = this.#run(next);
@@ -410,7 +408,7 @@ export class Workbench {
 
   /** What is typed is not kept in this browser, and why; or it is. @param {drafts.Kept} kept */
   notKept(kept) {
-    this.#dropNotice('storage');
+    this.#notices.drop('storage');
     if (kept !== 'kept') this.notice('storage', this.t(kept === 'full' ? 'notice.storage_full' : 'notice.storage'));
   }
 
@@ -420,27 +418,19 @@ export class Workbench {
    * @param {{again?: () => unknown, draft?: string}} [ways]  on: what failed once more, a draft that can be opened
    */
   notice(kind, message, { again, draft } = {}) {
-    this.say([{ kind, message, again: again !== undefined, draft }]);
-    if (again) this.#again.set(kind, again);
+    this.#notices.say({ kind, message, draft }, again);
+    this.redraw();
   }
 
   /** @param {readonly Notice[]} notices  each in place of what was said of its kind */
   say(notices) {
-    for (const { kind } of notices) this.#dropNotice(kind);
-    this.#notices = [...this.#notices, ...notices];
+    this.#notices.sayAll(notices);
     this.redraw();
   }
 
   /** @param {string} kind */
-  #dropNotice(kind) {
-    this.#again.delete(kind);
-    if (this.#notices.some((notice) => notice.kind === kind))
-      this.#notices = this.#notices.filter((notice) => notice.kind !== kind);
-  }
-
-  /** @param {string} kind */
   dismiss(kind) {
-    this.#dropNotice(kind);
+    this.#notices.drop(kind);
     this.redraw();
   }
 
